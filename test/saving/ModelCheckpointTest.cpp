@@ -9,7 +9,10 @@ namespace {
 
 // Calls the callback as fit() does, epoch by epoch, with the values of "val_loss".
 struct Playing {
-  Playing() { model.compile({.optimizer = "sgd", .loss = "mse"}); }
+  Playing() {
+    model.compile({.optimizer = "sgd", .loss = "mse", .metrics = {"accuracy"}});
+    model.train_on_batch(ones({1, 1}), ones({1, 1})); // makes the metrics
+  }
   // The names in the directory after it.
   std::vector<std::string> play(callbacks::Callback &callback, const std::vector<double> &values, int batches = 0,
                                 const std::string &name = "val_loss") {
@@ -59,6 +62,14 @@ TEST(ModelCheckpoint, FormatsThePathAsPython) {
   EXPECT_EQ(playing.play(each, {0.125, 12.5}), (Names{"01-0.12.safetensors", "02-12.50.safetensors"}));
   ModelCheckpoint others(at + "{{{epoch}}}_{val_loss:06.1f}_{val_loss:e}_{val_loss:.3g}_{val_loss}_{epoch:3d}");
   EXPECT_EQ(playing.play(others, {-0.25}), (Names{"{1}_-000.2_-2.500000e-01_-0.25_-0.25_  1.safetensors"}));
+  // What Python gives for the same.
+  ModelCheckpoint more(at + "{epoch:>4}|{epoch:+d}|{val_loss:.0%}|{val_loss:_<8.1f}|{val_loss:^9.2e}|{val_loss:=+7.1f}|"
+                            "{epoch:<3}|{val_loss:E}|{val_loss: .1f}|{val_loss:\u00b7>7.1f}");
+  EXPECT_EQ(
+      playing.play(more, {0.125}),
+      (Names{"   1|+1|12%|0.1_____|1.25e-01 |+   0.1|1  |1.250000E-01| 0.1|\u00b7\u00b7\u00b7\u00b70.1.safetensors"}));
+  ModelCheckpoint grouped(at + "{val_loss:,.1f}_{val_loss:_.0f}_{val_loss:,}");
+  EXPECT_EQ(playing.play(grouped, {-1234567.25}), (Names{"-1,234,567.2_-1_234_567_-1,234,567.25.safetensors"}));
   ModelCheckpoint one(at + "model.safetensors");
   EXPECT_EQ(playing.play(one, {1, 2}), Names{"model.safetensors"});
   ModelCheckpoint folders(at + "a/{epoch}/m");
@@ -70,7 +81,8 @@ TEST(ModelCheckpoint, FormatsThePathAsPython) {
   refused("{epoch", "a '{' has no '}'");
   refused("epoch}", "a '}' has no '{'");
   refused("{}", "a field has no name");
-  refused("{epoch:x}", "'x' is no format of a number, as '02d' or '.2f'");
+  refused("{epoch:x}", "'x' is no format of a number, as '02d', '>6.2f' or '.1%'");
+  refused("{epoch:0,d}", "'0,d' is no format of a number");
   refused("{epoch:.2d}", "'.2d' is no format of a number");
   refused("{loss:99999f}", "'99999f' is no format of a number");
   ModelCheckpoint unknown(at + "{accuracy}");

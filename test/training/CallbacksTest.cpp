@@ -12,7 +12,8 @@ namespace {
 struct Playing {
   Playing() {
     model.build({1, 1});
-    model.compile({.optimizer = optimizers::SGD(1.0), .loss = "mse"});
+    model.compile({.optimizer = optimizers::SGD(1.0), .loss = "mse", .metrics = {"accuracy"}});
+    model.train_on_batch(ones({1, 1}), ones({1, 1})); // makes the metrics
   }
   std::optional<std::int64_t> play(callbacks::Callback &callback, const std::vector<double> &values,
                                    const std::string &name = "val_loss") {
@@ -69,7 +70,7 @@ TEST(EarlyStopping, HasKerasArguments) {
   // Better by more than min_delta.
   EarlyStopping delta({.min_delta = 0.5, .patience = 2});
   EXPECT_EQ(playing.play(delta, {5, 4.6, 4.5, 1}), 2);
-  // Larger is better, by name and by mode.
+  // Larger is better, as the metric says and by mode.
   EarlyStopping accuracy({.monitor = "val_accuracy", .patience = 1});
   EXPECT_EQ(playing.play(accuracy, {0.5, 0.6, 0.6, 0.9}, "val_accuracy"), 2);
   EarlyStopping max({.patience = 1, .mode = "max"});
@@ -96,6 +97,117 @@ TEST(EarlyStopping, HasKerasArguments) {
   playing.play(verbose, {1, 2});
   EXPECT_EQ(::testing::internal::GetCapturedStdout(),
             "Epoch 2: early stopping\nRestoring model weights from the end of the best epoch: 1.\n");
+}
+
+TEST(Monitor, AsksTheMetric) {
+  using metrics::Direction;
+  auto half = [](const Tensor &y, const Tensor &p) { return mean(abs(y - p), {-1}) * 0.5f; };
+  static const bool isRegistered = [&] {
+    metrics::register_metric("monitored_half", half, Direction::Down);
+    return true;
+  }();
+  ASSERT_TRUE(isRegistered);
+  metrics::MeanMetricWrapper mine(half, "mine"), told(half, "told");
+  told.set_direction(Direction::Up);
+  Sequential model({Input({2}), layers::Dense(2, {.activation = "softmax"})});
+  model.compile({.loss = "mse",
+                 .metrics = {metrics::R2Score(), metrics::CosineSimilarity(), metrics::Precision({}, "precision_1"),
+                             metrics::Recall({}, "found"), metrics::TruePositives(), metrics::FalseNegatives(),
+                             metrics::AUC({}, "area"), metrics::F1Score(), metrics::MeanSquaredError("acc_error"),
+                             "mae", "accuracy", "monitored_half", mine, told}});
+  const Tensor x = ones({4, 2}), y = tensor<float>({{1, 0}, {0, 1}, {1, 0}, {0, 1}});
+  model.train_on_batch(x, y);
+  auto direction = [&](const char *name) { return model.model().direction_of(name); };
+  for (const char *name : {"r2_score", "cosine_similarity", "precision_1", "found", "true_positives", "area",
+                           "f1_score[1]", "accuracy", "told"}) {
+    EXPECT_EQ(direction(name), Direction::Up) << name;
+    EXPECT_EQ(direction(("val_" + std::string(name)).c_str()), Direction::Up) << name;
+  }
+  for (const char *name : {"loss", "val_loss", "kl_loss", "false_negatives", "acc_error", "mae", "val_monitored_half"})
+    EXPECT_EQ(direction(name), Direction::Down) << name;
+  for (const char *name : {"mine", "val_mine", "accurate", "val_bleu"})
+    EXPECT_EQ(direction(name), Direction::Unknown) << name;
+
+  // What nothing says is refused after the first batch, or where the number appears first.
+  auto fit = [&](callbacks::AnyCallback callback) {
+    model.fit(x, y, {.batch_size = 1, .epochs = 2, .verbose = 0, .callbacks = {callback}, .validation_data = {x, y}});
+  };
+  const char *unknown = "early_stopping: whether 'val_mine' is better where it is larger or smaller is not known; the "
+                        "option mode says it, 'max' or 'min', or set_direction() of the metric";
+  const std::int64_t before = model.optimizer().iterations().value().item<std::int64_t>();
+  EXPECT_MISUSE(ValueError, ([&] {
+                  callbacks::EarlyStopping early({.monitor = "val_mine"}, SourceLocation::current());
+                  fit(early);
+                }()),
+                unknown);
+  EXPECT_EQ(model.optimizer().iterations().value().item<std::int64_t>(), before + 1);
+  fit(callbacks::EarlyStopping({.monitor = "val_mine", .mode = "min"}));
+  fit(callbacks::EarlyStopping({.monitor = "val_told"}));
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { fit(callbacks::ReduceLROnPlateau({.monitor = "mine"})); }),
+                  "reduce_lr_on_plateau: whether 'mine' is better");
+  callbacks::LambdaCallback own({.on_epoch_end = [](std::int64_t, Logs &logs) { logs.set("bleu", 1); }});
+  EXPECT_CONTAINS(errorOf<ValueError>([&] {
+                    model.fit(x, y, {.verbose = 0, .callbacks = {own, callbacks::EarlyStopping({.monitor = "bleu"})}});
+                  }),
+                  "early_stopping: whether 'bleu' is better");
+  // It is saved with the metric.
+  EXPECT_EQ(metrics::deserialize(metrics::serialize(metrics::get("monitored_half"))).direction(), Direction::Down);
+  metrics::Mean mean("mean");
+  mean.set_direction(Direction::Up);
+  EXPECT_EQ(metrics::serialize(mean).str(),
+            R"({"class_name":"Mean","config":{"name":"mean","dtype":"float32","direction":"up"}})");
+  EXPECT_EQ(metrics::deserialize(metrics::serialize(mean)).direction(), Direction::Up);
+  EXPECT_MISUSE(
+      ValueError,
+      metrics::deserialize({{"class_name", "Mean"}, {"config", Config{{"name", "m"}, {"direction", "left"}}}}),
+      "deserialize: the direction of a metric is 'up', 'down' or 'unknown', unlike 'left'");
+}
+
+TEST(SwapEMAWeights, GivesTheAveragesToEvaluationAndToCallbacks) {
+  Sequential model({Input({1}), layers::Dense(1, {.use_bias = false})});
+  model.compile({.optimizer = optimizers::SGD(0.1, {}, {.use_ema = true, .ema_momentum = 0.5}), .loss = "mse"});
+  const Tensor x = ones({4, 1}), y = full({4, 1}, 3.0);
+  auto weight = [&] { return model.get_weights()[0].item<float>(); };
+  std::vector<float> tested, ended, begun;
+  struct Looking : callbacks::Callback {
+    explicit Looking(std::function<void(int)> see) : see(std::move(see)) {}
+    void on_test_end(Logs &) override { see(0); }
+    void on_epoch_end(std::int64_t, Logs &) override { see(1); }
+    void on_train_batch_end(std::int64_t, Logs &) override { see(2); }
+    std::function<void(int)> see;
+  };
+  // Before the swap, and after it.
+  Looking raw([&](int at) { (at == 2 ? begun : tested).push_back(weight()); }), averaged([&](int at) {
+    if (at == 1)
+      ended.push_back(weight());
+  });
+  model.fit(x, y,
+            {.batch_size = 2,
+             .epochs = 3,
+             .verbose = 0,
+             .callbacks = {raw, callbacks::SwapEMAWeights({.swap_on_epoch = true}), averaged},
+             .shuffle = false});
+  ASSERT_EQ(begun.size(), 6u);
+  float average = begun[0];
+  for (std::size_t i = 0; i < begun.size(); ++i) {
+    average = i == 0 ? begun[0] : 0.5f * average + 0.5f * begun[i];
+    if (i % 2) {
+      EXPECT_FLOAT_EQ(ended[i / 2], average) << i;   // the callback after it sees the average
+      EXPECT_FLOAT_EQ(tested[i / 2], begun[i]) << i; // and the one before the weights, which training goes on with
+    }
+  }
+  // What fit() ends with are the averages, as without the callback; evaluate() has them for its time.
+  EXPECT_FLOAT_EQ(weight(), average);
+  model.train_on_batch(x, y);
+  const float now = weight();
+  const double with = model.evaluate(x, y, {.callbacks = {callbacks::SwapEMAWeights()}})["loss"];
+  EXPECT_FLOAT_EQ(weight(), now);
+  average = 0.5f * average + 0.5f * now;
+  EXPECT_NEAR(with, (average - 3) * (average - 3), 1e-5);
+
+  model.compile({.optimizer = "sgd", .loss = "mse"});
+  EXPECT_MISUSE(ValueError, model.fit(x, y, {.verbose = 0, .callbacks = {callbacks::SwapEMAWeights()}}),
+                "swap_ema_weights: the optimizer 'sgd' keeps no averages; its option is use_ema");
 }
 
 TEST(ReduceLROnPlateau, MultipliesTheRate) {

@@ -67,24 +67,43 @@ Model &Callback::model(SourceLocation where) const {
 
 //===-- Watching a number -------------------------------------------------------------------------===//
 Monitor::Monitor(const char *owner, std::string name, const std::string &mode, double min_delta, SourceLocation where)
-    : owner(owner), name_(std::move(name)), min_delta(std::fabs(min_delta)) {
+    : owner(owner), name_(std::move(name)), given(mode == "max"   ? metrics::Direction::Up
+                                                  : mode == "min" ? metrics::Direction::Down
+                                                                  : metrics::Direction::Unknown),
+      direction(given), min_delta(std::fabs(min_delta)), where(where) {
   if (mode != "auto" && mode != "min" && mode != "max")
     fail<ValueError>(absl::StrCat(owner, ": the mode is 'auto', 'min' or 'max', unlike '", mode, "'"), where);
-  isMax = mode == "max";
-  if (mode == "auto")
-    isMax = absl::StrContains(name_, "acc") || absl::StrContains(name_, "auc") || absl::EndsWith(name_, "f1_score") ||
-            absl::EndsWith(name_, "precision") || absl::EndsWith(name_, "recall");
 }
-bool Monitor::improves(double value, double best) const {
-  return isMax ? value > best + min_delta : value < best - min_delta;
-}
-double Monitor::worst() const {
+bool Monitor::improves(double value, const std::optional<double> &best) const {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  return isMax ? -infinity : infinity;
+  return direction == metrics::Direction::Up ? value > (best ? *best + min_delta : -infinity)
+                                             : value < (best ? *best - min_delta : infinity);
 }
-std::optional<double> Monitor::of(const Logs &logs) const {
-  if (const double *found = logs.find(name_))
+metrics::Direction Monitor::ask(const Callback &callback) const {
+  return given != metrics::Direction::Unknown ? given : callback.model().direction_of(name_);
+}
+void Monitor::refuse() const {
+  fail<ValueError>(absl::StrCat(owner, ": whether '", name_,
+                                "' is better where it is larger or smaller is not known; the option mode says it, "
+                                "'max' or 'min', or set_direction() of the metric"),
+                   where);
+}
+void Monitor::check(const Logs &logs, const Callback &callback) {
+  if (direction != metrics::Direction::Unknown)
+    return;
+  direction = ask(callback);
+  const std::string name = name_.starts_with("val_") && !logs.find(name_) ? name_.substr(4) : name_;
+  if (direction == metrics::Direction::Unknown && logs.find(name))
+    refuse();
+}
+std::optional<double> Monitor::of(const Logs &logs, const Callback &callback) {
+  if (const double *found = logs.find(name_)) {
+    if (direction == metrics::Direction::Unknown)
+      direction = ask(callback);
+    if (direction == metrics::Direction::Unknown)
+      refuse();
     return *found;
+  }
   calque::detail::warn(absl::StrCat(owner, ": '", name_, "' is not in the logs, which have ", logs.names()), {});
   return std::nullopt;
 }
@@ -94,12 +113,14 @@ EarlyStopping::EarlyStopping(EarlyStoppingOptions options, SourceLocation where)
 
 void EarlyStopping::on_train_begin(Logs &) {
   wait = stopped = bestEpoch = 0;
-  best_ = monitor.worst();
+  best_.reset();
+  monitor.begin();
   weights.reset();
 }
+void EarlyStopping::on_train_batch_end(std::int64_t, Logs &logs) { monitor.check(logs, *this); }
 
 void EarlyStopping::on_epoch_end(std::int64_t epoch, Logs &logs) {
-  std::optional<double> value = monitor.of(logs);
+  std::optional<double> value = monitor.of(logs, *this);
   if (!value || epoch < of.start_from_epoch)
     return;
   // Where no epoch is better than the first, its weights are those to restore.
@@ -113,7 +134,7 @@ void EarlyStopping::on_epoch_end(std::int64_t epoch, Logs &logs) {
     bestEpoch = epoch;
     if (of.restore_best_weights)
       weights = model().get_weights();
-    if (!of.baseline || monitor.improves(*value, *of.baseline))
+    if (!of.baseline || monitor.improves(*value, of.baseline))
       wait = 0;
     return;
   }
@@ -154,11 +175,13 @@ ReduceLROnPlateau::ReduceLROnPlateau(ReduceLROnPlateauOptions options, SourceLoc
 
 void ReduceLROnPlateau::on_train_begin(Logs &) {
   wait = cooling = 0;
-  best = monitor.worst();
+  best.reset();
+  monitor.begin();
 }
+void ReduceLROnPlateau::on_train_batch_end(std::int64_t, Logs &logs) { monitor.check(logs, *this); }
 
 void ReduceLROnPlateau::on_epoch_end(std::int64_t epoch, Logs &logs) {
-  std::optional<double> value = monitor.of(logs);
+  std::optional<double> value = monitor.of(logs, *this);
   const double rate = rateOf("reduce_lr_on_plateau", *this);
   logs.set("learning_rate", rate);
   if (!value)
@@ -193,6 +216,28 @@ void LearningRateScheduler::on_epoch_begin(std::int64_t epoch, Logs &) {
 void LearningRateScheduler::on_epoch_end(std::int64_t, Logs &logs) {
   logs.set("learning_rate", rateOf("learning_rate_scheduler", *this));
 }
+
+//===-- Averages ----------------------------------------------------------------------------------===//
+// Exchanges weights and averages, unless the model has already what is wanted.
+void SwapEMAWeights::swap(bool into) {
+  const optimizers::Optimizer optimizer = model().optimizer(params().where);
+  if (!optimizer.uses_ema())
+    fail<ValueError>(absl::StrCat("swap_ema_weights: the optimizer '", optimizer.name(),
+                                  "' keeps no averages; its option is use_ema"),
+                     params().where);
+  if (optimizer.has_swapped_averages() != into)
+    optimizer.swap_averages(model().trainable_variables(params().where), params().where);
+}
+void SwapEMAWeights::on_train_begin(Logs &) { swap(false); }
+void SwapEMAWeights::on_epoch_begin(std::int64_t, Logs &) { swap(false); }
+void SwapEMAWeights::on_epoch_end(std::int64_t, Logs &) {
+  if (of.swap_on_epoch)
+    swap(true);
+}
+void SwapEMAWeights::on_test_begin(Logs &) { swap(true); }
+void SwapEMAWeights::on_test_end(Logs &) { swap(false); }
+void SwapEMAWeights::on_predict_begin(Logs &) { swap(true); }
+void SwapEMAWeights::on_predict_end(Logs &) { swap(false); }
 
 //===-- Others ------------------------------------------------------------------------------------===//
 CSVLogger::CSVLogger(std::string path, CSVLoggerOptions options) : path(std::move(path)), of(std::move(options)) {}

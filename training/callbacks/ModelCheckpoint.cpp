@@ -9,6 +9,7 @@
 #include "calque/models/model.h"
 #include "saving/Files.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace calque::callbacks {
@@ -28,12 +29,15 @@ SaveFrequency::SaveFrequency(std::optional<std::int64_t> batches, SourceLocation
 
 namespace {
 
-// A field of Python's str.format, "{name:spec}", of whose specs those of numbers are known: [0][width][.precision] and
-// d, f, e or g.
+// A field of Python's str.format, "{name:spec}", of whose specs those of decimal numbers are known:
+// [[fill]align][sign][0][width][grouping][.precision][kind].
 struct Field {
   std::string name;
-  bool isPadded = false;
+  std::string fill = " ";
+  char align = '>'; // '<', '>', '^', or '=' for a fill between the sign and the digits
+  char sign = '-';
   int width = 0;
+  char grouping = 0; // none
   std::optional<int> precision;
   char kind = 0; // none
 };
@@ -80,6 +84,9 @@ private:
       return field;
     const std::string spec = inside.substr(colon + 1);
     std::size_t at = 0;
+    auto isOneOf = [&](std::size_t place, std::string_view characters) {
+      return place < spec.size() && characters.find(spec[place]) != std::string_view::npos;
+    };
     auto number = [&](int &into) {
       const std::size_t first = at;
       while (at < spec.size() && absl::ascii_isdigit(static_cast<unsigned char>(spec[at])))
@@ -87,21 +94,43 @@ private:
       return at - first <= 3 && absl::SimpleAtoi(spec.substr(first, at - first), &into);
     };
     bool isRight = true;
-    if (at < spec.size() && spec[at] == '0') {
-      field.isPadded = true;
+    // A fill is one character, which UTF-8 has in several bytes.
+    std::size_t fill = spec.empty() ? 0 : 1;
+    while (fill < spec.size() && (static_cast<unsigned char>(spec[fill]) & 0xc0) == 0x80)
+      ++fill;
+    const bool isAligned = isOneOf(fill, "<>^=") || isOneOf(0, "<>^=");
+    if (isOneOf(fill, "<>^=")) {
+      field.fill = spec.substr(0, fill);
+      field.align = spec[fill];
+      at = fill + 1;
+    } else if (isAligned) {
+      field.align = spec[at++];
+    }
+    if (isOneOf(at, "+- "))
+      field.sign = spec[at++];
+    if (isOneOf(at, "0")) {
+      if (!isAligned) {
+        field.fill = "0";
+        field.align = '=';
+      }
       ++at;
     }
-    if (at < spec.size() && absl::ascii_isdigit(static_cast<unsigned char>(spec[at])))
+    if (isOneOf(at, "0123456789"))
       isRight = number(field.width);
-    if (isRight && at < spec.size() && spec[at] == '.') {
+    if (isRight && isOneOf(at, ",_"))
+      field.grouping = spec[at++];
+    if (isRight && isOneOf(at, ".")) {
       ++at;
       isRight = number(field.precision.emplace());
     }
     if (isRight && at < spec.size())
       field.kind = spec[at++];
-    if (!isRight || at != spec.size() || (field.kind && !absl::StrContains("dfeg", std::string(1, field.kind))) ||
+    // Python groups the zeros that fill, too.
+    const bool isGroupedFill = field.grouping && field.align == '=' && field.fill == "0";
+    if (!isRight || at != spec.size() || isGroupedFill ||
+        (field.kind && !absl::StrContains("deEfFgG%", std::string(1, field.kind))) ||
         (field.kind == 'd' && field.precision))
-      refuse(absl::StrCat("'", spec, "' is no format of a number, as '02d' or '.2f'"));
+      refuse(absl::StrCat("'", spec, "' is no format of a number, as '02d', '>6.2f' or '.1%'"));
     return field;
   }
   [[noreturn]] void refuse(const std::string &why) const {
@@ -114,23 +143,60 @@ private:
 
 // As Python prints numbers.
 std::string formatted(const Field &field, double value, bool isInteger) {
+  const double magnitude = std::fabs(value);
+  const int precision = field.precision.value_or(6);
   std::string digits;
-  if (field.kind == 'd' || (isInteger && !field.kind && !field.precision))
-    digits = absl::StrFormat("%.0f", value);
-  else if (field.kind == 'f')
-    digits = absl::StrFormat("%.*f", field.precision.value_or(6), value);
-  else if (field.kind == 'e')
-    digits = absl::StrFormat("%.*e", field.precision.value_or(6), value);
-  else if (field.kind == 'g' || field.precision)
-    digits = absl::StrFormat("%.*g", field.precision.value_or(6), value);
-  else
-    digits = Number(value).str();
-  if (static_cast<int>(digits.size()) >= field.width)
-    return digits;
-  const std::string fill(static_cast<std::size_t>(field.width) - digits.size(), field.isPadded ? '0' : ' ');
-  if (field.isPadded && digits[0] == '-')
-    return "-" + fill + digits.substr(1);
-  return fill + digits;
+  switch (field.kind) {
+  case 'd':
+    digits = absl::StrFormat("%.0f", magnitude);
+    break;
+  case 'e':
+    digits = absl::StrFormat("%.*e", precision, magnitude);
+    break;
+  case 'E':
+    digits = absl::StrFormat("%.*E", precision, magnitude);
+    break;
+  case 'f':
+    digits = absl::StrFormat("%.*f", precision, magnitude);
+    break;
+  case 'F':
+    digits = absl::StrFormat("%.*F", precision, magnitude);
+    break;
+  case 'g':
+    digits = absl::StrFormat("%.*g", precision, magnitude);
+    break;
+  case 'G':
+    digits = absl::StrFormat("%.*G", precision, magnitude);
+    break;
+  case '%':
+    digits = absl::StrFormat("%.*f%%", precision, magnitude * 100);
+    break;
+  default:
+    if (isInteger && !field.precision)
+      digits = absl::StrFormat("%.0f", magnitude);
+    else if (field.precision)
+      digits = absl::StrFormat("%.*g", precision, magnitude);
+    else
+      digits = Number(magnitude).str();
+  }
+  if (field.grouping) {
+    const std::size_t end = std::min(digits.find_first_not_of("0123456789"), digits.size());
+    for (std::size_t at = end; at > 3;)
+      digits.insert(at -= 3, 1, field.grouping);
+  }
+  const std::string sign = std::signbit(value) ? "-" : field.sign == '-' ? "" : std::string(1, field.sign);
+  const auto width = static_cast<std::size_t>(field.width), size = sign.size() + digits.size();
+  auto filled = [&](std::size_t count) {
+    std::string text;
+    for (; count > 0; --count)
+      text += field.fill;
+    return text;
+  };
+  const std::size_t missing = width > size ? width - size : 0;
+  if (field.align == '=')
+    return sign + filled(missing) + digits;
+  const std::size_t before = field.align == '<' ? 0 : field.align == '^' ? missing / 2 : missing;
+  return filled(before) + sign + digits + filled(missing - before);
 }
 
 } // namespace
@@ -147,6 +213,8 @@ ModelCheckpoint::ModelCheckpoint(std::string filepath, ModelCheckpointOptions op
 void ModelCheckpoint::on_epoch_begin(std::int64_t at, Logs &) { epoch = at; }
 
 void ModelCheckpoint::on_train_batch_end(std::int64_t batch, Logs &logs) {
+  if (of.save_best_only)
+    monitor.check(logs, *this);
   if (!of.save_freq.batches())
     return;
   seen += !last || batch <= *last ? batch + 1 : batch - *last; // of another epoch, or of this one
@@ -169,11 +237,11 @@ bool ModelCheckpoint::isDue(std::int64_t at, const Logs &logs, const std::string
       std::printf("Epoch %lld: saving model to %s\n", number, path.c_str());
     return true;
   }
-  const std::optional<double> value = monitor.of(logs);
+  const std::optional<double> value = monitor.of(logs, *this);
   if (!value)
     return true; // as Keras does, after the warning
   const std::string before = best_ ? absl::StrFormat("%.5f", *best_) : "None";
-  if (best_ && !monitor.improves(*value, *best_)) {
+  if (best_ && !monitor.improves(*value, best_)) {
     if (of.verbose > 0)
       std::printf("Epoch %lld: %s did not improve from %s\n", number, monitor.name().c_str(), before.c_str());
     return false;

@@ -182,11 +182,11 @@ template <typename Body, typename... Args> std::shared_ptr<MetricBody> make(Sour
 
 F1Score::F1Score(F1ScoreOptions of, std::string name, DType dtype, SourceLocation where)
     : Metric(make<F1Body>(where, of, std::move(name), dtype)) {
-  made("F1Score", written(of));
+  made("F1Score", written(of), Direction::Up);
 }
 R2Score::R2Score(R2ScoreOptions of, std::string name, DType dtype, SourceLocation where)
     : Metric(make<R2Body>(where, of, std::move(name), dtype)) {
-  made("R2Score", written(of));
+  made("R2Score", written(of), Direction::Up);
 }
 ConfusionMatrix::ConfusionMatrix(std::int64_t num_classes, ClassesOptions options, std::string name, DType dtype,
                                  SourceLocation where)
@@ -194,14 +194,14 @@ ConfusionMatrix::ConfusionMatrix(std::int64_t num_classes, ClassesOptions option
   Config config{{"num_classes", num_classes}};
   for (const auto &[key, value] : written(options))
     config.set(key, value);
-  made("ConfusionMatrix", config);
+  made("ConfusionMatrix", config, Direction::Unknown);
 }
 MeanIoU::MeanIoU(std::int64_t num_classes, ClassesOptions options, std::string name, DType dtype, SourceLocation where)
     : Metric(make<MeanIoUBody>(where, num_classes, options, std::move(name), dtype)) {
   Config config{{"num_classes", num_classes}};
   for (const auto &[key, value] : written(options))
     config.set(key, value);
-  made("MeanIoU", config);
+  made("MeanIoU", config, Direction::Up);
 }
 
 } // namespace calque::metrics

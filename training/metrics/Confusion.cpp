@@ -140,24 +140,24 @@ Precision::Precision(PrecisionOptions of, std::string name, DType dtype, SourceL
     : Metric(atThresholds(of, std::move(name), dtype, where, [](const ThresholdsBody &of) {
         return divided(of.truePositives, of.truePositives + of.falsePositives);
       })) {
-  made("Precision", written(of));
+  made("Precision", written(of), Direction::Up);
 }
 Recall::Recall(RecallOptions of, std::string name, DType dtype, SourceLocation where)
     : Metric(atThresholds(of, std::move(name), dtype, where, [](const ThresholdsBody &of) {
         return divided(of.truePositives, of.truePositives + of.falseNegatives);
       })) {
-  made("Recall", written(of));
+  made("Recall", written(of), Direction::Up);
 }
-#define CALQUE_DEFINE_COUNT(Name, counted)                                                                             \
+#define CALQUE_DEFINE_COUNT(Name, counted, direction)                                                                  \
   Name::Name(CountOptions of, std::string name, DType dtype, SourceLocation where)                                     \
       : Metric(atThresholds({.thresholds = of.thresholds}, std::move(name), dtype, where,                              \
                             [](const ThresholdsBody &body) { return body.counted.value(); })) {                        \
-    made(#Name, written(of));                                                                                          \
+    made(#Name, written(of), Direction::direction);                                                                    \
   }
-CALQUE_DEFINE_COUNT(TruePositives, truePositives)
-CALQUE_DEFINE_COUNT(FalsePositives, falsePositives)
-CALQUE_DEFINE_COUNT(TrueNegatives, trueNegatives)
-CALQUE_DEFINE_COUNT(FalseNegatives, falseNegatives)
+CALQUE_DEFINE_COUNT(TruePositives, truePositives, Up)
+CALQUE_DEFINE_COUNT(FalsePositives, falsePositives, Down)
+CALQUE_DEFINE_COUNT(TrueNegatives, trueNegatives, Up)
+CALQUE_DEFINE_COUNT(FalseNegatives, falseNegatives, Down)
 #undef CALQUE_DEFINE_COUNT
 
 //===-- Areas -------------------------------------------------------------------------------------===//
@@ -233,7 +233,7 @@ AUC::AUC(AUCOptions of, std::string name, DType dtype, SourceLocation where)
         CallSite site(where);
         return std::make_shared<AUCBody>(of, std::move(name), dtype);
       }()) {
-  made("AUC", written(of));
+  made("AUC", written(of), Direction::Up);
 }
 
 } // namespace calque::metrics

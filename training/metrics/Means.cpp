@@ -69,7 +69,7 @@ Accuracy::Accuracy(std::string name, DType dtype, SourceLocation where)
             return y == p;
           },
           name, dtype, where)) {
-  made("Accuracy", {});
+  made("Accuracy", {}, Direction::Up);
 }
 
 BinaryAccuracy::BinaryAccuracy(BinaryAccuracyOptions of, std::string name, DType dtype, SourceLocation where)
@@ -79,7 +79,7 @@ BinaryAccuracy::BinaryAccuracy(BinaryAccuracyOptions of, std::string name, DType
             return y == cast(p > of.threshold, y.dtype());
           },
           name, dtype, where)) {
-  made("BinaryAccuracy", written(of));
+  made("BinaryAccuracy", written(of), Direction::Up);
 }
 
 CategoricalAccuracy::CategoricalAccuracy(std::string name, DType dtype, SourceLocation where)
@@ -89,7 +89,7 @@ CategoricalAccuracy::CategoricalAccuracy(std::string name, DType dtype, SourceLo
             return argmax(y) == argmax(p);
           },
           name, dtype, where)) {
-  made("CategoricalAccuracy", {});
+  made("CategoricalAccuracy", {}, Direction::Up);
 }
 
 SparseCategoricalAccuracy::SparseCategoricalAccuracy(std::string name, DType dtype, SourceLocation where)
@@ -99,7 +99,7 @@ SparseCategoricalAccuracy::SparseCategoricalAccuracy(std::string name, DType dty
             return argmax(y_pred) == cast(labels, DType::Int64);
           },
           name, dtype, where)) {
-  made("SparseCategoricalAccuracy", {});
+  made("SparseCategoricalAccuracy", {}, Direction::Up);
 }
 
 TopKCategoricalAccuracy::TopKCategoricalAccuracy(TopKOptions of, std::string name, DType dtype, SourceLocation where)
@@ -112,7 +112,7 @@ TopKCategoricalAccuracy::TopKCategoricalAccuracy(TopKOptions of, std::string nam
             },
             name, dtype, where);
       }()) {
-  made("TopKCategoricalAccuracy", written(of));
+  made("TopKCategoricalAccuracy", written(of), Direction::Up);
 }
 
 SparseTopKCategoricalAccuracy::SparseTopKCategoricalAccuracy(TopKOptions of, std::string name, DType dtype,
@@ -125,28 +125,28 @@ SparseTopKCategoricalAccuracy::SparseTopKCategoricalAccuracy(TopKOptions of, std
             },
             name, dtype, where);
       }()) {
-  made("SparseTopKCategoricalAccuracy", written(of));
+  made("SparseTopKCategoricalAccuracy", written(of), Direction::Up);
 }
 
 RootMeanSquaredError::RootMeanSquaredError(std::string name, DType dtype, SourceLocation where)
     : Metric(wrap<RootBody>(
           [](const Tensor &y_true, const Tensor &y_pred) { return losses::mean_squared_error(y_true, y_pred); }, name,
           dtype, where)) {
-  made("RootMeanSquaredError", {});
+  made("RootMeanSquaredError", {}, Direction::Down);
 }
 
 CosineSimilarity::CosineSimilarity(CosineOptions of, std::string name, DType dtype, SourceLocation where)
     : Metric(wrap([of](const Tensor &y_true,
                        const Tensor &y_pred) { return -losses::cosine_similarity(y_true, y_pred, {.axis = of.axis}); },
                   name, dtype, where)) {
-  made("CosineSimilarity", written(of));
+  made("CosineSimilarity", written(of), Direction::Up);
 }
 
 #define CALQUE_DEFINE_METRIC(Name, function)                                                                           \
   Name::Name(std::string name, DType dtype, SourceLocation where)                                                      \
       : Metric(wrap([](const Tensor &y_true, const Tensor &y_pred) { return losses::function(y_true, y_pred); }, name, \
                     dtype, where)) {                                                                                   \
-    made(#Name, {});                                                                                                   \
+    made(#Name, {}, Direction::Down);                                                                                  \
   }
 CALQUE_DEFINE_METRIC(MeanSquaredError, mean_squared_error)
 CALQUE_DEFINE_METRIC(MeanAbsoluteError, mean_absolute_error)
@@ -167,7 +167,7 @@ BinaryCrossentropy::BinaryCrossentropy(CrossentropyOptions of, std::string name,
                                                {.from_logits = of.from_logits, .label_smoothing = of.label_smoothing});
           },
           name, dtype, where)) {
-  made("BinaryCrossentropy", written(of));
+  made("BinaryCrossentropy", written(of), Direction::Down);
 }
 
 CategoricalCrossentropy::CategoricalCrossentropy(CrossentropyOptions of, std::string name, DType dtype,
@@ -178,7 +178,7 @@ CategoricalCrossentropy::CategoricalCrossentropy(CrossentropyOptions of, std::st
                 y_true, y_pred, {.from_logits = of.from_logits, .label_smoothing = of.label_smoothing});
           },
           name, dtype, where)) {
-  made("CategoricalCrossentropy", written(of));
+  made("CategoricalCrossentropy", written(of), Direction::Down);
 }
 
 SparseCategoricalCrossentropy::SparseCategoricalCrossentropy(SparseCategoricalCrossentropyOptions of, std::string name,
@@ -188,7 +188,7 @@ SparseCategoricalCrossentropy::SparseCategoricalCrossentropy(SparseCategoricalCr
             return losses::sparse_categorical_crossentropy(y_true, y_pred, {.from_logits = of.from_logits});
           },
           name, dtype, where)) {
-  made("SparseCategoricalCrossentropy", written(of));
+  made("SparseCategoricalCrossentropy", written(of), Direction::Down);
 }
 
 } // namespace calque::metrics

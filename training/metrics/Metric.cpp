@@ -29,8 +29,9 @@ MetricBody &Metric::checked(SourceLocation where) const {
   return *body_;
 }
 
-void Metric::made(const char *class_name, Config options) const {
+void Metric::made(const char *class_name, Config options, Direction direction) const {
   body_->class_ = class_name;
+  body_->direction_ = body_->ofClass = direction;
   body_->config_ = std::move(options);
 }
 
@@ -92,7 +93,7 @@ Mean::Mean(std::string name, DType dtype, SourceLocation where)
         CallSite site(where);
         return std::make_shared<training::MeanBody>(std::move(name), dtype);
       }()) {
-  made("Mean", {});
+  made("Mean", {}, Direction::Unknown);
 }
 void Mean::update_state(const Operand &values) const {
   addTo<training::MeanBody>(body(), name(values.where()).c_str(), values, std::nullopt);
@@ -114,7 +115,7 @@ Sum::Sum(std::string name, DType dtype, SourceLocation where)
         CallSite site(where);
         return std::make_shared<SumBody>(std::move(name), dtype);
       }()) {
-  made("Sum", {});
+  made("Sum", {}, Direction::Unknown);
 }
 void Sum::update_state(const Operand &values) const {
   addTo<SumBody>(body(), name(values.where()).c_str(), values, std::nullopt);

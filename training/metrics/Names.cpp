@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "calque/callable.h"
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -23,7 +24,11 @@ struct Class {
 struct Registry {
   std::mutex mutex;
   std::deque<Class> classes; // which stay where they are
-  std::map<std::string, std::function<Tensor(const Tensor &, const Tensor &)>> functions;
+  struct Function {
+    std::function<Tensor(const Tensor &, const Tensor &)> function;
+    Direction direction;
+  };
+  std::map<std::string, Function> functions;
 
   Registry() {
 #define CALQUE_METRIC(Name, ...)                                                                                       \
@@ -124,11 +129,12 @@ Registry &registry() {
 }
 
 constexpr const char *kOfFunction = "MeanMetricWrapper";
+constexpr const char *kDirections[] = {"unknown", "down", "up"};
 
 } // namespace
 
 Metric get(const std::string &name, SourceLocation where) {
-  std::function<Tensor(const Tensor &, const Tensor &)> function;
+  Registry::Function known;
   {
     std::lock_guard lock(registry().mutex);
     if (const Class *found = registry().byName(name))
@@ -138,10 +144,10 @@ Metric get(const std::string &name, SourceLocation where) {
       fail<LookupError>(
           absl::StrCat("metrics: no metric has the name '", name, "'; ", training::nearest(name, registry().names())),
           where);
-    function = registered->second;
+    known = registered->second;
   }
-  MeanMetricWrapper made(function, name);
-  made.made(kOfFunction, {{"function", name}});
+  MeanMetricWrapper made(known.function, name);
+  made.made(kOfFunction, {{"function", name}}, known.direction);
   return made;
 }
 
@@ -151,11 +157,11 @@ bool isKnown(const std::string &name) {
 }
 
 void register_metric(const std::string &name, std::function<Tensor(const Tensor &, const Tensor &)> function,
-                     SourceLocation where) {
+                     Direction direction, SourceLocation where) {
   calque::detail::requireCallable(function, "register_metric", where);
   std::lock_guard lock(registry().mutex);
   registry().checkNew(name, std::nullopt, where);
-  registry().functions.emplace(name, std::move(function));
+  registry().functions.insert({name, {std::move(function), direction}});
 }
 
 void register_metric(const std::string &class_name, std::type_index body, MetricMaker make, SourceLocation where) {
@@ -174,13 +180,16 @@ Config serialize(const Metric &metric, SourceLocation where) {
     std::lock_guard lock(registry().mutex);
     const Class *found = registry().of(typeid(body));
     if (!found)
-      fail<StateError>(absl::StrCat("serialize: the metric '", body.name(),
-                                    "' is of a function or a class that has no name; register_metric() gives it one"),
-                       where);
+      fail<StateError>(
+          absl::StrCat("serialize: the metric '", body.name(),
+                       "' is of a function or a class that has no name; register_metric() gives it one, and use that"),
+          where);
     name = found->names[0];
     own = body.own_config();
   }
   Config config{{"name", body.name()}, {"dtype", name_of(body.dtype())}};
+  if (body.direction_ != body.ofClass)
+    config.set("direction", kDirections[static_cast<std::size_t>(body.direction_)]);
   for (const auto &[key, value] : own)
     config.set(key, value);
   return {{"class_name", name}, {"config", config}};
@@ -196,6 +205,21 @@ Metric deserialize(const Config &config, SourceLocation where) {
   ConfigReader reader(own, "metric " + className);
   reader("name", name);
   reader("dtype", dtype);
+  std::optional<Direction> direction;
+  if (own.contains("direction")) {
+    const auto text = own.at("direction").as<std::string>(where);
+    const auto *found = std::find(std::begin(kDirections), std::end(kDirections), text);
+    if (found == std::end(kDirections))
+      fail<ValueError>(
+          absl::StrCat("deserialize: the direction of a metric is 'up', 'down' or 'unknown', unlike '", text, "'"));
+    direction = static_cast<Direction>(found - kDirections);
+    own.erase("direction");
+  }
+  auto directed = [&](const Metric &metric) {
+    if (direction)
+      metric.set_direction(*direction, where);
+    return metric;
+  };
   own.erase("name");
   own.erase("dtype");
   auto unknown = [&](const std::string &what) {
@@ -204,18 +228,19 @@ Metric deserialize(const Config &config, SourceLocation where) {
   };
   if (className == kOfFunction) {
     const auto key = own.at("function", where).as<std::string>(where);
-    std::function<Tensor(const Tensor &, const Tensor &)> function;
+    Registry::Function known;
     {
       std::lock_guard lock(registry().mutex);
       if (auto found = registry().functions.find(key); found != registry().functions.end())
-        function = found->second;
+        known = found->second;
     }
-    if (!function)
+    if (!known.function)
       unknown(key);
-    MeanMetricWrapper made(function, name, dtype);
+    MeanMetricWrapper made(known.function, name, dtype);
     made.body()->config_ = {{"function", key}};
     made.body()->class_ = kOfFunction;
-    return made;
+    made.body()->direction_ = made.body()->ofClass = known.direction;
+    return directed(made);
   }
   MetricMaker make;
   {
@@ -225,7 +250,7 @@ Metric deserialize(const Config &config, SourceLocation where) {
       unknown(className);
     make = found->make;
   }
-  return make(own, name, dtype);
+  return directed(make(own, name, dtype));
 }
 
 } // namespace calque::metrics

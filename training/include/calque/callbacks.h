@@ -16,6 +16,7 @@
 #define CALQUE_CALLBACKS_H
 
 #include "calque/logs.h"
+#include "calque/metrics.h"
 
 #include <concepts>
 #include <cstdint>
@@ -119,23 +120,30 @@ private:
 };
 
 //===-- Watching a number -------------------------------------------------------------------------===//
-// "min": smaller is better; "max": larger is; "auto": larger is for names with "acc" or "auc" in them, or that end in
-// "f1_score", "precision" or "recall"; else smaller. ValueError for another text.
+// "min": smaller is better; "max": larger is; "auto": as the metric says (metrics.h), and smaller for losses.
+// ValueError for another text; and in "auto" for a number of which nothing says it, in the first batch if it is there
+// already, else at the end of the first epoch.
 class CALQUE_API Monitor {
 public:
   Monitor(const char *owner, std::string name, const std::string &mode, double min_delta, SourceLocation where);
   const std::string &name() const { return name_; }
-  // Better by more than min_delta.
-  bool improves(double value, double best) const;
-  double worst() const;
+  // Better by more than min_delta; than none, unless it is the worst that there is or no number. After of().
+  bool improves(double value, const std::optional<double> &best) const;
   // The number of an epoch; where there is none, a warning that lists what there is.
-  std::optional<double> of(const Logs &logs) const;
+  std::optional<double> of(const Logs &logs, const Callback &callback);
+  // Looks at the logs of a batch.
+  void check(const Logs &logs, const Callback &callback);
+  // Asks the metric anew, that of another training.
+  void begin() { direction = given; }
 
 private:
+  metrics::Direction ask(const Callback &callback) const;
+  [[noreturn]] void refuse() const;
   const char *owner;
   std::string name_;
-  bool isMax;
+  metrics::Direction given, direction;
   double min_delta;
+  SourceLocation where;
 };
 
 struct EarlyStoppingOptions {
@@ -154,19 +162,21 @@ class CALQUE_API EarlyStopping : public Callback {
 public:
   explicit EarlyStopping(EarlyStoppingOptions options = {}, SourceLocation where = SourceLocation::current());
   void on_train_begin(Logs &logs) override;
+  void on_train_batch_end(std::int64_t batch, Logs &logs) override;
   void on_epoch_end(std::int64_t epoch, Logs &logs) override;
   void on_train_end(Logs &logs) override;
 
   // 0 where it has not stopped.
   std::int64_t stopped_epoch() const { return stopped; }
   std::int64_t best_epoch() const { return bestEpoch; }
-  double best() const { return best_; }
+  // NaN before there is one.
+  double best() const { return best_.value_or(std::numeric_limits<double>::quiet_NaN()); }
 
 private:
   EarlyStoppingOptions of;
   Monitor monitor;
   std::int64_t wait = 0, stopped = 0, bestEpoch = 0;
-  double best_ = 0;
+  std::optional<double> best_;
   std::optional<std::vector<Tensor>> weights;
 };
 
@@ -198,7 +208,8 @@ struct ModelCheckpointOptions {
 };
 // Saves the model, or its weights, at the end of each epoch or of every so many batches. Names in the path become
 // numbers, as by Python's str.format: "{epoch:02d}-{val_loss:.2f}" has the number of the epoch, from 1 on, and a number
-// of the logs; {batch} is the number of the batch, where it saves by batches. Directories are made. ValueError for a
+// of the logs; {batch} is the number of the batch, where it saves by batches. Formats are those of decimal numbers,
+// [[fill]align][sign][0][width][grouping][.precision][d, e, E, f, F, g, G or %]. Directories are made. ValueError for a
 // path that can't be formatted so; LookupError for a name that the logs have not, when it saves.
 class CALQUE_API ModelCheckpoint : public Callback {
 public:
@@ -221,6 +232,29 @@ private:
   std::optional<double> best_;
   std::int64_t epoch = 0, seen = 0;
   std::optional<std::int64_t> last; // batch that was seen
+};
+
+struct SwapEMAWeightsOptions {
+  bool swap_on_epoch =
+      false; // also from the end of an epoch to the begin of the next, for the callbacks after this one
+};
+// The model has the moving averages of its weights while it is evaluated and predicts, and with swap_on_epoch while
+// callbacks that come after this one run at the end of an epoch: ModelCheckpoint saves them then. Before the first step
+// there are none. ValueError for an optimiser without use_ema.
+class CALQUE_API SwapEMAWeights : public Callback {
+public:
+  explicit SwapEMAWeights(SwapEMAWeightsOptions options = {}) : of(options) {}
+  void on_train_begin(Logs &logs) override;
+  void on_epoch_begin(std::int64_t epoch, Logs &logs) override;
+  void on_epoch_end(std::int64_t epoch, Logs &logs) override;
+  void on_test_begin(Logs &logs) override;
+  void on_test_end(Logs &logs) override;
+  void on_predict_begin(Logs &logs) override;
+  void on_predict_end(Logs &logs) override;
+
+private:
+  void swap(bool into);
+  SwapEMAWeightsOptions of;
 };
 
 struct BackupAndRestoreOptions {
@@ -267,13 +301,14 @@ class CALQUE_API ReduceLROnPlateau : public Callback {
 public:
   explicit ReduceLROnPlateau(ReduceLROnPlateauOptions options = {}, SourceLocation where = SourceLocation::current());
   void on_train_begin(Logs &logs) override;
+  void on_train_batch_end(std::int64_t batch, Logs &logs) override;
   void on_epoch_end(std::int64_t epoch, Logs &logs) override;
 
 private:
   ReduceLROnPlateauOptions of;
   Monitor monitor;
   std::int64_t wait = 0, cooling = 0;
-  double best = 0;
+  std::optional<double> best;
 };
 
 // Sets the learning rate at the beginning of each epoch: of the epoch, or of the epoch and the rate before. Adds

@@ -42,6 +42,9 @@
 
 namespace calque::metrics {
 
+// Which results of a metric are better. Callbacks that look for the best ask for it.
+enum class Direction : std::uint8_t { Unknown, Down, Up };
+
 class Metric;
 CALQUE_API Config serialize(const Metric &metric, SourceLocation where);
 CALQUE_API Metric deserialize(const Config &config, SourceLocation where);
@@ -53,6 +56,10 @@ public:
   const std::string &name() const { return name_; }
   // Of the result.
   DType dtype() const { return dtype_; }
+  // That of the library's own is known, but for means and sums of values and for matrices; one of your own says it, as
+  // by set_direction(Direction::Up) where it is made.
+  Direction direction() const { return direction_; }
+  void set_direction(Direction direction) { direction_ = direction; }
 
   // Adds a batch. ValueError for a metric of values, which has another update_state, such as Mean.
   virtual void update(const Tensor &y_true, const Tensor &y_pred, const std::optional<Tensor> &sample_weight);
@@ -69,6 +76,7 @@ private:
   const std::string name_;
   const char *const inMessages; // the name, for as long as the process lives
   const DType dtype_;
+  Direction direction_ = Direction::Unknown, ofClass = Direction::Unknown;
   std::string class_; // of the library's own
   Config config_;
 };
@@ -88,6 +96,11 @@ public:
   Tensor operator()(const Operand &y_true, const Operand &y_pred, const Operand &sample_weight) const;
 
   const std::string &name(SourceLocation where = SourceLocation::current()) const { return checked(where).name(); }
+  // As of the body.
+  Direction direction(SourceLocation where = SourceLocation::current()) const { return checked(where).direction(); }
+  void set_direction(Direction direction, SourceLocation where = SourceLocation::current()) const {
+    checked(where).set_direction(direction);
+  }
   // As of a module.
   std::vector<Variable> variables(SourceLocation where = SourceLocation::current()) const {
     return checked(where).variables(where);
@@ -106,7 +119,7 @@ protected:
   // StateError for an empty handle: one that was moved from, or made of a null pointer.
   MetricBody &checked(SourceLocation where) const;
   // What one of the library's own is made of.
-  void made(const char *class_name, Config options) const;
+  void made(const char *class_name, Config options, Direction direction) const;
 
 private:
   friend CALQUE_API Metric get(const std::string &name, SourceLocation where);
@@ -292,6 +305,7 @@ CALQUE_API Metric deserialize(const Config &config, SourceLocation where = Sourc
 // Gives a function a name, which options take and configs have: its mean over the examples. ValueError for a name that
 // there is.
 CALQUE_API void register_metric(const std::string &name, std::function<Tensor(const Tensor &, const Tensor &)> function,
+                                Direction direction = Direction::Unknown,
                                 SourceLocation where = SourceLocation::current());
 // Names the class of a body. ValueError for a name or a body that is known already.
 using MetricMaker = std::function<Metric(const Config &own, std::string name, DType dtype)>;
