@@ -114,6 +114,22 @@ History onItself(Sequential &model, std::vector<callbacks::AnyCallback> all) {
                              .validation_steps = 2,
                              .validation_freq = 2});
 }
+// Noise by the place of an element, as prefetch() draws ahead of the training.
+History onNoisyData(Sequential &model, std::vector<callbacks::AnyCallback> all) {
+  data::Dataset batches =
+      data::from_tensor_slices(points(4), points(1))
+          .shuffle(30)
+          .repeat()
+          .enumerate()
+          .map([](const Tensor &place, const std::pair<Tensor, Tensor> &element) {
+            const Tensor state = random::state(place.item<std::int64_t>(), 0);
+            return std::pair(element.first + 0.1f * random::stateless_normal({4}, state), element.second);
+          })
+          .batch(8)
+          .prefetch(2);
+  return model.fit(batches,
+                   {.epochs = kEpochs, .verbose = 0, .callbacks = std::move(all), .steps_per_epoch = kBatches - 1});
+}
 // A sequence that can't say its place.
 History onVector(Sequential &model, std::vector<callbacks::AnyCallback> all) {
   std::vector<std::pair<Tensor, Tensor>> batches;
@@ -159,6 +175,7 @@ TEST(BackupAndRestore, GoesOnBitForBitWithDataSets) {
   expectTheBitsOfOne(onDataSet, kEpochs * kBatches, {});
   expectTheBitsOfOne(onDataSet, kEpochs * kBatches, {.save_freq = 3, .double_checkpoint = true});
   expectTheBitsOfOne(onPartsOfADataSet, kEpochs * (kBatches - 1), {.save_freq = 1});
+  expectTheBitsOfOne(onNoisyData, kEpochs * (kBatches - 1), {.save_freq = 2});
 }
 
 TEST(BackupAndRestore, GoesOnInTheValidation) {

@@ -64,6 +64,41 @@ TEST(SavingModelsPage, TrainingThatIsInterrupted) {
   EXPECT_FALSE(std::filesystem::exists("backup"));
 }
 
+TEST(SavingModelsPage, NoiseByThePlaceOfAnElement) {
+  const Tensor x = ones({8, 4}), y = zeros({8, 1});
+  const std::int64_t steps = 2;
+  Sequential model({Input({4}), layers::Dense(1)});
+  model.compile({.optimizer = "sgd", .loss = "mse"});
+  // clang-format off
+    auto noisy = [](const Tensor &place, const std::pair<Tensor, Tensor> &element) {
+      Tensor state = random::state(place.item<std::int64_t>(), 0); // numbers of their own for each element
+      return std::pair(element.first + 0.1 * random::stateless_normal({4}, state), element.second);
+    };
+    data::Dataset batches = data::from_tensor_slices(x, y).shuffle(1000).repeat().enumerate().map(noisy).batch(4).prefetch(2);
+    model.fit(batches, {.epochs = 20, .callbacks = {callbacks::BackupAndRestore("backup")}, .steps_per_epoch = steps});
+  // clang-format on
+  EXPECT_EQ(model.history().epoch.size(), 20U);
+}
+
+TEST(SavingModelsPage, CutsAModelThatWasLoaded) {
+  Folder folder;
+  Sequential saved({Input({4}), layers::Dense(3, {.name = "gap"}), layers::Dense(10)});
+  saved.save("net");
+  const Tensor x = ones({8, 4}), y = zeros({8, 1});
+  // clang-format off
+    ModelHandle base = load_model("net", {.compile = false});
+    models::Functional features(base.inputs(), base.get_layer("gap").output()); // shares the layers
+    features.set_trainable(false);
+    Sequential model({features, layers::Dense(1)});
+    model.compile({.optimizer = "adam", .loss = "mse"});
+    model.fit(x, y, {.epochs = 4});                             // the head alone
+    features.set_trainable(true);
+    model.optimizer().set_learning_rate(1e-5);
+    model.fit(x, y, {.epochs = 8, .initial_epoch = 4});         // and all of it, by small steps
+  // clang-format on
+  EXPECT_EQ(model.history().epoch.size(), 4U);
+}
+
 TEST(SavingModelsPage, FilesOfOthersAndFunctions) {
   Folder folder;
   Sequential model({Input({2}), layers::Dense(3)});
