@@ -149,9 +149,14 @@ TEST(EdgesReference, ActivationsHaveKerasDerivatives) {
     double at, value, derivative;
   };
   const std::vector<Other> others = {
-      {"hard_silu", infinity, infinity, 1}, {"hard_silu", -infinity, 0, 0},   {"sparse_plus", infinity, infinity, 1},
-      {"sparse_plus", -infinity, 0, 0},     {"sparse_plus", nan, nan, 1},     {"celu", 0, 0, 1},
-      {"celu", nan, nan, 1},                {"selu", 0, 0, 1.7580993408473766},
+      {"hard_silu", infinity, infinity, 1},
+      {"hard_silu", -infinity, 0, 0},
+      {"sparse_plus", infinity, infinity, 1},
+      {"sparse_plus", -infinity, 0, 0},
+      {"sparse_plus", nan, nan, 1},
+      {"celu", 0, 0, 1},
+      {"celu", nan, nan, 1},
+      {"selu", 0, 0, 1.7580993408473766},
   };
   for (const Json &json : allCases()) {
     if (!json.contains("activation"))
@@ -179,7 +184,8 @@ TEST(EdgesReference, ActivationsHaveOneDerivativeInBothModes) {
   const double infinity = std::numeric_limits<double>::infinity();
   for (DType dtype : {DType::Float32, DType::Float64}) {
     const double large = dtype == DType::Float32 ? 3e38 : 1.7e308;
-    Tensor x = cast(tensor<double>({NAN, infinity, -infinity, large, -large, 0, -1, 1, -3, 3, 0.5, -0.5, 100, -100}), dtype);
+    Tensor x =
+        cast(tensor<double>({NAN, infinity, -infinity, large, -large, 0, -1, 1, -3, 3, 0.5, -0.5, 100, -100}), dtype);
     for (const std::string &name : activations::names()) {
       if (name == "glu" || name == "softmax" || name == "log_softmax" || name == "sparsemax") // not of single numbers
         continue;

@@ -192,7 +192,8 @@ TEST(LayersMisuse, OfMasksNamesTheirShapes) {
       {.input_signature = {TensorSpec<float>({kDynamic, kDynamic, 4}), TensorSpec<bool>({kDynamic, kDynamic})}});
   EXPECT_EQ(open(x, mask({2, 3})).shape(), (Shape{2, 2}));
   for (std::int64_t steps : {2, 4})
-    EXPECT_MISUSE(AssertionError, open(x, mask({2, steps})), "lstm: a mask has another number of steps than its input");
+    EXPECT_CONTAINS(errorOf<AssertionError>([&] { open(x, mask({2, steps})); }),
+                    "lstm: a mask has another number of steps than its input");
 }
 
 TEST(LayersMisuse, OfNormalizationNamesTheNumbers) {
@@ -467,6 +468,38 @@ TEST(Merging, CountsStepsOfEitherBranch) {
   models::Functional one({i, q}, layers::Add()({embedding()(i), q}));
   one.compile({.optimizer = "sgd", .loss = "mse"});
   EXPECT_NEAR(one.evaluate({first, zeros({1, 4, 1})}, y)["loss"], 7.5, 1e-6);
+}
+
+// A layer that mixes examples goes step by step: where the batch and the steps are open, too.
+TEST(TimeDistributed, MixesExamplesInOpenSizes) {
+  const Tensor x = random::normal({4, 5, 3});
+  auto made = [] { return layers::TimeDistributed(layers::BatchNormalization()); };
+  layers::TimeDistributed known = made();
+  const Tensor expected = known(x, {.training = true});
+  auto gradient = [](const layers::Layer &layer, const Tensor &of) {
+    return grad([&](const Tensor &at) { return sum(cos(layer(at, {.training = true}))); })(of);
+  };
+  const Tensor slopes = gradient(known, x);
+  for (const Shape &shape : std::vector<Shape>{{kDynamic, kDynamic, 3}, {kDynamic, 5, 3}, {4, kDynamic, 3}}) {
+    SCOPED_TRACE(shape.str());
+    layers::TimeDistributed open = made();
+    open(x);
+    auto f = function([&](const Tensor &of) { return open(of, {.training = true}); },
+                      {.input_signature = {TensorSpec<float>(shape)}});
+    expectNear(f(x), valuesOf(expected), 1e-5);
+    auto g =
+        function([&](const Tensor &of) { return gradient(open, of); }, {.input_signature = {TensorSpec<float>(shape)}});
+    expectNear(g(x), valuesOf(slopes), 1e-4);
+  }
+  // The moving statistics are of all steps.
+  layers::TimeDistributed open = made();
+  open(x);
+  function([&](const Tensor &of) { return open(of, {.training = true}); },
+           {.input_signature = {TensorSpec<float>({kDynamic, kDynamic, 3})}})(x);
+  layers::TimeDistributed once = made();
+  once(x, {.training = true});
+  for (std::size_t i = 0; i < once.get_weights().size(); ++i)
+    expectNear(open.get_weights()[i], valuesOf(once.get_weights()[i]), 1e-5);
 }
 
 // TimeDistributed(Dense) in Keras forgets the losses of the layer that it wraps.

@@ -182,7 +182,19 @@ TEST(Trainer, GoesThroughTheDataOfAModelWithoutVariables) {
 }
 
 TEST(Trainer, SaysToCompileAgainAfterALayerIsAdded) {
-  Sequential model{layers::Dense(2)};
+  Sequential lazy{layers::Dense(2)};
+  lazy.compile({.optimizer = "adam", .loss = "mse"});
+  lazy.fit(ones({4, 3}), ones({4, 2}), {.verbose = 0});
+  lazy.evaluate(ones({4, 3}), ones({4, 2}));
+  lazy.add(layers::Dense(1));
+  const char *message = ": the model has a layer that has no variables yet, and was added after the first step; "
+                        "compile() the model anew, with a new optimizer";
+  EXPECT_MISUSE(StateError, lazy.fit(ones({4, 3}), ones({4, 1}), {.verbose = 0}), std::string("fit") + message);
+  EXPECT_MISUSE(StateError, lazy.evaluate(ones({4, 3}), ones({4, 1})), std::string("evaluate") + message);
+  lazy.compile({.optimizer = "adam", .loss = "mse"});
+  lazy.fit(ones({4, 3}), ones({4, 1}), {.verbose = 0});
+
+  Sequential model{Input({3}), layers::Dense(2)};
   model.compile({.optimizer = "adam", .loss = "mse"});
   model.fit(ones({4, 3}), ones({4, 2}), {.verbose = 0});
   model.add(layers::Dense(1));

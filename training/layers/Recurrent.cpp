@@ -418,7 +418,25 @@ private:
       return one(layer.apply(each[0], passed));
     };
     const Size length = x.shape()[1];
-    if (!length.is_known() || length > kUnrolled || length == 0)
+    const bool isLoop = !length.is_known() || length > kUnrolled || length == 0;
+    if (isLoop && !x.shape()[0].is_known()) {
+      // An array needs the sizes of its elements before the loop, and here only a result says them.
+      if (!length.is_known())
+        assert_true(greater(size(x, 1), 0), absl::StrCat(title(), ": takes at least one step of sequences whose "
+                                                                  "batch and steps the call knows"));
+      auto stepAt = [&](const Tensor &t) {
+        std::vector<Tensor> each;
+        for (const Tensor &of : steps)
+          each.push_back(gather(of, t, 0));
+        return step(each);
+      };
+      Tensor first = stepAt(scalar(std::int64_t(0)));
+      TensorArray all(length, first.dtype(), first.shape());
+      all.write(scalar(std::int64_t(0)), first);
+      all = for_range(1, length, all, [&](const Tensor &t, TensorArray rest) { return rest.write(t, stepAt(t)); });
+      return timeFirst(all.stack());
+    }
+    if (isLoop)
       return timeFirst(map_fn(step, steps));
     std::vector<Tensor> results;
     for (std::int64_t t = 0; t < length; ++t) {

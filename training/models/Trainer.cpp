@@ -80,11 +80,21 @@ void Trainer::compile(CompileOptions options, SourceLocation where) {
   FunctionOptions ofTrain{.name = "train_step", .reduce_retracing = true}, ofTest = ofTrain;
   ofTest.name = "test_step";
   // A step may be the user's own, with lines of its own.
-  auto train = [this](const Batch &data) {
+  auto checkBuilt = [this](bool isFirst) {
+    // A function makes variables in its first trace alone.
+    if (!isFirst && !executing_eagerly() && !trained().built())
+      fail<StateError>(absl::StrCat(state->call,
+                                    ": the model has a layer that has no variables yet, and was added after the first "
+                                    "step; compile() the model anew, with a new optimizer"),
+                       state->line);
+  };
+  auto train = [=, this](const Batch &data) {
+    checkBuilt(!state->compiled->hasTrained);
     UserCode scope;
     return train_step(data);
   };
-  auto test = [this](const Batch &data) {
+  auto test = [=, this](const Batch &data) {
+    checkBuilt(!state->compiled->hasTested);
     UserCode scope;
     return test_step(data);
   };
@@ -467,6 +477,7 @@ Logs Trainer::step(bool trains, const Batch &batch) {
   const StepFunction &function = trains ? compiled.train : compiled.test;
   const Tensors values =
       compiled.options.run_eagerly ? function.eager(batch, state->line) : function(batch, state->line);
+  (trains ? compiled.hasTrained : compiled.hasTested) = true;
   auto isMetric = [&](const std::string &name) {
     const std::vector<metrics::Metric> all = metrics();
     return std::any_of(compiled.attached.begin(), compiled.attached.end(),

@@ -38,7 +38,8 @@ struct Trainer::Compiled {
     std::string name;
     bool isWeighted;
   };
-  bool hasWarned = false; // that nothing is trained
+  bool hasWarned = false;                     // that nothing is trained
+  bool hasTrained = false, hasTested = false; // a step, in which layers make their variables
   bool isAttached = false;
   std::vector<Attached> attached;
   std::vector<std::pair<std::size_t, metrics::Mean>> ofOutputs; // the losses of several outputs

@@ -27,8 +27,8 @@ struct MultiHeadAttentionOptions {
 // Vaswani et al.: Attention is all you need, 2017. The inputs are the query [N,T,D], the value [N,S,E] and the key
 // [N,S,F], which is the value unless given, in this order or named "query", "value" and "key"; the query alone is all
 // three. An input named "attention_mask" is a bool tensor [N,T,S], or one that broadcasts to it, of what may be seen.
-// Masks of the inputs rule out steps of the value and the key; the query's passes. ValueError for sizes below one, a
-// rate outside [0, 1) and other inputs; ShapeError for inputs of another rank.
+// Masks of the inputs rule out their steps; the query's passes. All that is ruled out counts alike. ValueError for
+// sizes below one, a rate outside [0, 1) and other inputs; ShapeError for inputs of another rank.
 class CALQUE_API MultiHeadAttention : public Layer {
 public:
   MultiHeadAttention(std::int64_t num_heads, std::int64_t key_dim, MultiHeadAttentionOptions options = {},
