@@ -118,6 +118,23 @@ std::string typesOf(const Signature &signature) {
   return absl::StrCat(text.empty() ? "(" : text, ")");
 }
 
+// How far a call is from fitting, to find the closest of many: parts that differ, those that are of other sizes alone
+// the least.
+std::size_t distance(const Signature &expected, const Signature &given) {
+  const std::size_t common = std::min(expected.parts.size(), given.parts.size());
+  std::size_t sum = 4 * (std::max(expected.parts.size(), given.parts.size()) - common);
+  for (std::size_t i = 0; i < common; ++i) {
+    const SignaturePart &wanted = expected.parts[i], &part = given.parts[i];
+    if (wanted.kind != part.kind)
+      sum += 4;
+    else if (wanted.kind != SignaturePart::Kind::Tensor)
+      sum += wanted.text == part.text ? 0 : 4;
+    else if (!within(part.type, part.anyRank, wanted.type, wanted.anyRank))
+      sum += wanted.type.dtype != part.type.dtype ? 3 : wanted.type.dims.size() != part.type.dims.size() ? 2 : 1;
+  }
+  return sum;
+}
+
 // The number of the trace that serves a call. SignatureError.
 std::size_t traceFor(const SavedFunction &function, const Signature &given, SourceLocation where) {
   std::string text;
@@ -127,10 +144,10 @@ std::size_t traceFor(const SavedFunction &function, const Signature &given, Sour
       return i;
   }
   if (const std::size_t number = function.traces.size(); number > 1) {
-    // Those that differ in the fewest parts first; a file may have thousands.
+    // The closest ones first; a file may have thousands.
     std::vector<std::pair<std::size_t, const Signature *>> closest;
     for (const SavedTrace &trace : function.traces)
-      closest.emplace_back(changes(trace.signature, given).size(), &trace.signature);
+      closest.emplace_back(distance(trace.signature, given), &trace.signature);
     std::ranges::stable_sort(closest, {}, &std::pair<std::size_t, const Signature *>::first);
     constexpr std::size_t kShown = 4;
     std::string saved;

@@ -124,10 +124,11 @@ int main(int argc, char **argv) {
       ++losses;
     }
     saves = state.step;
-    // What the process left is young; it goes as if it were old.
     for (const auto &entry : std::filesystem::directory_iterator(directory.path))
-      if (entry.path().extension() == ".unfinished")
-        std::filesystem::last_write_time(entry, std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+      if (entry.path().extension() == ".unfinished") {
+        std::cout << "kill " << kill << ": " << entry.path() << " is left\n";
+        ++losses;
+      }
   }
   std::cout << kills << " kills, " << saves << " saves, " << unfinished << " of them unfinished, " << losses
             << " losses, seed " << seed << '\n';

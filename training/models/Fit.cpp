@@ -143,6 +143,8 @@ void Trainer::Progress::goTo(const Batches::Next &data, const std::string &place
 
 void Trainer::Progress::open(const Batches &data, const std::optional<Batches> &validationData,
                              const std::function<void(const Batch &)> &prepare, SourceLocation where) {
+  if (!place && !validation)
+    return;
   // What is drawn on the way must not change what follows.
   Variable generator = random::global_generator().state();
   const Tensor before = generator.value();
