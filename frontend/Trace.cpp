@@ -10,6 +10,7 @@
 #include "frontend/PerThread.h"
 #include "frontend/Tape.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace calque::detail {
@@ -134,12 +135,15 @@ std::vector<ValueId> Trace::ownValues(std::span<const Tensor> results, std::size
   std::vector<ValueId> values;
   for (const Tensor &result : results) // which captures what is outside
     values.push_back(valueOf(result, where));
-  absl::flat_hash_set<ValueId> others(recording.parameters.begin(), recording.parameters.end());
-  others.insert(reads.begin(), reads.end());
-  for (const auto &[id, value] : captured)
-    others.insert(value);
+  // Those of captured tensors are parameters too, which may be many: to go through them for each of many calls would
+  // take quadratic time. They are in the order of their numbers.
+  const std::vector<ValueId> &parameters = recording.parameters;
+  auto isGiven = [&](ValueId value) {
+    return std::ranges::binary_search(parameters, value) || std::ranges::find(reads, value) != reads.end();
+  };
+  absl::flat_hash_set<ValueId> others;
   for (ValueId &value : values)
-    if (schema::index(value) < numBefore || !others.insert(value).second) {
+    if (schema::index(value) < numBefore || isGiven(value) || !others.insert(value).second) {
       const schema::TensorType type = recording.typeOf(value);
       value = append(OpId::Identity, {&value, 1}, {}, {&type, 1}, where);
     }
