@@ -91,18 +91,16 @@ History onPartsOfADataSet(Sequential &model, std::vector<callbacks::AnyCallback>
 // What is validated on is another part of the data in each epoch, by seeds that are drawn.
 History onAShuffledValidation(Sequential &model, std::vector<callbacks::AnyCallback> all) {
   data::Dataset batches = data::from_tensor_slices(points(4), points(1)).shuffle(30).batch(8);
-  data::Dataset validation = data::range(3)
-                                 .flat_map([](const Tensor &i) {
-                                   return data::from_tensor_slices(points(4), points(1))
-                                       .shard(3, i.item<std::int64_t>())
-                                       .shuffle(10);
-                                 })
-                                 .shuffle(30)
-                                 .take(9)
-                                 .batch(4);
-  return model.fit(
-      batches,
-      {.epochs = kEpochs, .verbose = 0, .callbacks = std::move(all), .validation_data = validation});
+  data::Dataset validation =
+      data::range(3)
+          .flat_map([](const Tensor &i) {
+            return data::from_tensor_slices(points(4), points(1)).shard(3, i.item<std::int64_t>()).shuffle(10);
+          })
+          .shuffle(30)
+          .take(9)
+          .batch(4);
+  return model.fit(batches,
+                   {.epochs = kEpochs, .verbose = 0, .callbacks = std::move(all), .validation_data = validation});
 }
 // One data set for both, and not each epoch is validated.
 History onItself(Sequential &model, std::vector<callbacks::AnyCallback> all) {
@@ -257,10 +255,11 @@ TEST(BackupAndRestore, SaysWhatIsWrong) {
                 fewer.model.fit(points(4).rows(0, 8), points(1).rows(0, 8),
                                 {.verbose = 0, .callbacks = {Restoring(directory.file("latest"))}}),
                 "fit: goes on from a place that the data has not: 'row 16 of 30 by ");
-  EXPECT_MISUSE(DataError,
-                fewer.model.fit(data::from_tensor_slices(points(4), points(1)).batch(8),
-                                {.verbose = 0, .callbacks = {callbacks::BackupAndRestore(directory.path)}}),
-                "latest.safetensors: goes on from a place that the data has not: this is no state of an iterator: 'row ");
+  EXPECT_MISUSE(
+      DataError,
+      fewer.model.fit(data::from_tensor_slices(points(4), points(1)).batch(8),
+                      {.verbose = 0, .callbacks = {callbacks::BackupAndRestore(directory.path)}}),
+      "latest.safetensors: goes on from a place that the data has not: this is no state of an iterator: 'row ");
   for (const optimizers::Optimizer &optimizer :
        {optimizers::Optimizer(optimizers::RMSprop(0.01)), optimizers::Optimizer(optimizers::SGD(0.01)),
         optimizers::Optimizer(optimizers::Adam(0.01, {.amsgrad = true})),

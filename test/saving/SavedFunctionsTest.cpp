@@ -177,9 +177,10 @@ TEST_F(SavedFunctionsTest, NameTheClosestOfManyTraces) {
                 "(float32[2,3], int 2), (float32[2,3], int 3) and 36 others, and the call has (float32[2,3], int 40); "
                 "for the first of these, argument 1 is bound to int 0, not int 40");
   auto map = file.function<Tensor(const Map &)>("g");
-  EXPECT_MISUSE(SignatureError, map(Map{{"c", x}}),
-                "and the call has (float32[2,3]); for the first of these, argument 0 must be the key \"a\", not the key "
-                "\"c\"");
+  EXPECT_MISUSE(
+      SignatureError, map(Map{{"c", x}}),
+      "and the call has (float32[2,3]); for the first of these, argument 0 must be the key \"a\", not the key "
+      "\"c\"");
 }
 
 // What is one tensor in a file stays one, however often it is loaded and saved.

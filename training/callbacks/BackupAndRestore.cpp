@@ -29,8 +29,7 @@ struct OptimizerKind : Trackable {
         [this](const std::string &of) {
           if (of != kind)
             fail<DataError>(absl::StrCat(file, ": is the backup of a training with another optimiser: ", of,
-                                         ", and this one is ", kind,
-                                         "; remove it, or give each training a directory"),
+                                         ", and this one is ", kind, "; remove it, or give each training a directory"),
                             where);
         });
   }
@@ -39,8 +38,7 @@ struct OptimizerKind : Trackable {
 };
 
 Checkpoint partsOf(Model &model, const std::string &file, SourceLocation where) {
-  const auto kind =
-      std::make_shared<OptimizerKind>(model.optimizer(where).body()->kinds_of_slots(), file, where);
+  const auto kind = std::make_shared<OptimizerKind>(model.optimizer(where).body()->kinds_of_slots(), file, where);
   return Checkpoint(std::vector<Checkpoint::Entry>{
       {kOptimizerKind, CheckpointPart(std::shared_ptr<Trackable>(kind)), where},
       {training::kModel, CheckpointPart(static_cast<Trackable &>(model)), where},
@@ -135,7 +133,7 @@ void BackupAndRestore::on_train_end(Logs &) {
   for (const std::string &file : {latestIn(directory), previousIn(directory)})
     std::filesystem::remove(file, ignored);
   calque::detail::FileWriter::removeUnfinished(directory); // what runs that were killed have left
-  std::filesystem::remove(directory, ignored); // if there is nothing else
+  std::filesystem::remove(directory, ignored);             // if there is nothing else
 }
 
 } // namespace calque::callbacks

@@ -135,8 +135,8 @@ void Trainer::Progress::goTo(const Batches::Next &data, const std::string &place
     data.set_state(place);
   } catch (const std::exception &error) {
     const std::string text = error.what(); // whose line is none of the user's
-    fail<DataError>(absl::StrCat(file.empty() ? "fit" : file, ": goes on from a place that ", what, " has not: ",
-                                 text.substr(0, text.find("\n  at "))),
+    fail<DataError>(absl::StrCat(file.empty() ? "fit" : file, ": goes on from a place that ", what,
+                                 " has not: ", text.substr(0, text.find("\n  at "))),
                     where);
   }
 }
@@ -354,7 +354,7 @@ Logs Trainer::evaluateAll(const Batches &data, std::optional<std::int64_t> steps
   }
   if (step == 0)
     fail<ValueError>(validation ? "fit: there are no batches in the validation data"
-                              : "evaluate: there are no batches in the data",
+                                : "evaluate: there are no batches in the data",
                      state->line);
   each(all, &Callback::on_test_end, logs);
   return logs;

@@ -25,8 +25,8 @@ class CALQUE_API FileWriter {
 public:
   // DataError for a file that can't be made or, below, written.
   FileWriter(std::string path, SourceLocation where);
-  // For a path that has no file, and has this writer's alone from now on: none where there is one, or another writer has
-  // the path, of this process or another.
+  // For a path that has no file, and has this writer's alone from now on: none where there is one, or another writer
+  // has the path, of this process or another.
   static std::unique_ptr<FileWriter> reserve(std::string path, SourceLocation where);
   ~FileWriter();
   FileWriter(const FileWriter &) = delete;
