@@ -494,8 +494,10 @@ TEST(TimeDistributed, MixesExamplesInOpenSizes) {
   // The moving statistics are of all steps.
   layers::TimeDistributed open = made();
   open(x);
-  function([&](const Tensor &of) { return open(of, {.training = true}); },
-           {.input_signature = {TensorSpec<float>({kDynamic, kDynamic, 3})}})(x);
+  auto f = function([&](const Tensor &of) { return open(of, {.training = true}); },
+                    {.input_signature = {TensorSpec<float>({kDynamic, kDynamic, 3})}});
+  f(x);
+  EXPECT_CONTAINS(errorOf<AssertionError>([&] { f(zeros({4, 0, 3})); }), "time_distributed: takes at least one step");
   layers::TimeDistributed once = made();
   once(x, {.training = true});
   for (std::size_t i = 0; i < once.get_weights().size(); ++i)
