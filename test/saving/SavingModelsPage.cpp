@@ -65,6 +65,7 @@ TEST(SavingModelsPage, TrainingThatIsInterrupted) {
 }
 
 TEST(SavingModelsPage, NoiseByThePlaceOfAnElement) {
+  Folder folder;
   const Tensor x = ones({8, 4}), y = zeros({8, 1});
   const std::int64_t steps = 2;
   Sequential model({Input({4}), layers::Dense(1)});

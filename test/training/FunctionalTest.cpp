@@ -193,10 +193,10 @@ TEST(Functional, ComesBackFromItsConfig) {
 // A model that a file gave is a ModelHandle: its own graph is what another model is cut from.
 TEST(Functional, IsCutFromAHandle) {
   SymbolicTensor a = Input({3}, {.name = "a"}), b = Input({2}, {.name = "b"});
-  SymbolicTensor both = layers::Concatenate({.name = "both"})({layers::Dense(4, {.name = "left"})(a), b});
+  SymbolicTensor both = layers::Concatenate()({layers::Dense(4, {.name = "left"})(a), b});
   models::Functional model({a, b}, {{"score", layers::Dense(1, {.name = "score"})(both)}});
   ModelHandle base = model;
-  models::Functional cut(base.inputs(), base.get_layer("both").output());
+  models::Functional cut(base.inputs(), base.get_layer("concatenate").output());
   Tensor x = ones({2, 3}), y = zeros({2, 2});
   EXPECT_EQ(cut.apply({x, y})[0].shape(), (Shape{2, 6}));
   EXPECT_EQ(base.outputs().size(), 1u);
