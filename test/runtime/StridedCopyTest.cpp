@@ -67,6 +67,38 @@ TEST(StridedCopy, IsWhatOneElementAfterTheOtherGives) {
   }
 }
 
+TEST(StridedCopy, Adds) {
+  auto check = []<typename T>(T) {
+    // A transposed part, columns in steps, one of them backwards, rows that are adjacent, one element, and none.
+    struct Box {
+      std::vector<int64_t> sizes, from, to;
+      int64_t begin;
+    };
+    for (const Box &box :
+         {Box{{3, 4}, {1, 3}, {20, 1}, 0}, Box{{4, 3}, {5, -1}, {10, 2}, 2}, Box{{3, 4}, {4, 1}, {4, 1}, 0},
+          Box{{}, {}, {}, 0}, Box{{2, 1, 3}, {3, 0, 1}, {7, 70, 2}, 0}, Box{{3, 0}, {1, 1}, {1, 1}, 0}}) {
+      std::vector<T> source(24), result(80), expected;
+      for (size_t i = 0; i < source.size(); ++i)
+        source[i] = T(i) + T(0.25);
+      for (size_t i = 0; i < result.size(); ++i)
+        result[i] = T(100 * i);
+      expected = result;
+      auto add = [&](auto &self, size_t axis, int64_t from, int64_t to) -> void {
+        if (axis == box.sizes.size())
+          expected[size_t(to)] += source[size_t(from)];
+        else
+          for (int64_t i = 0; i < box.sizes[axis]; ++i)
+            self(self, axis + 1, from + i * box.from[axis], to + i * box.to[axis]);
+      };
+      add(add, 0, box.begin, 0);
+      addStrided(result.data(), static_cast<const T *>(source.data() + box.begin), box.sizes, box.from, box.to);
+      EXPECT_EQ(result, expected);
+    }
+  };
+  check(float());
+  check(double());
+}
+
 TEST(StridedCopy, OfLargeBoxesIsSharedOut) {
   constexpr int64_t Rows = 700, Columns = 900;
   std::vector<float> matrix(Rows * Columns), turned(Rows * Columns);
