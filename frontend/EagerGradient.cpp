@@ -180,7 +180,11 @@ private:
     }
     if (!parts || !parts->areSmall(type))
       return false;
-    parts->addBack(sumOf(operands[0], type), cotangents);
+    const Tensor &sum = sumOf(operands[0], type);
+    auto last = lastParts.find(operands[0]);
+    TakenParts added = parts->having(cotangents);
+    added.addBack(sum, cotangents, last == lastParts.end() ? nullptr : &last->second);
+    lastParts.insert_or_assign(operands[0], std::move(added));
     return true;
   }
   // The cotangent of a value so far, in memory that nothing else has.
@@ -188,10 +192,15 @@ private:
     Tensor &sum = cotangents[value];
     if (sum.impl() && sum.impl().use_count() == 1 && sum.impl()->buffer.unique() && !sum.impl()->buffer.isForeign())
       return sum;
-    Tensor own = zerosOf(type);
-    if (sum.impl())
-      std::memcpy(own.impl()->buffer.data(), sum.impl()->buffer.data(), type.numBytes());
-    return sum = std::move(own);
+    runtime::Buffer buffer = allocate(type, where);
+    if (sum.impl()) {
+      std::memcpy(buffer.data(), sum.impl()->buffer.data(), type.numBytes());
+    } else { // what leaves each term as it is
+      dispatch(type.dtype, [&]<typename T>(std::type_identity<T>) {
+        std::fill_n(static_cast<T *>(buffer.data()), type.numElements(), static_cast<T>(-0.0));
+      });
+    }
+    return sum = makeEager(std::make_shared<const schema::TensorType>(type), std::move(buffer), where);
   }
   // The cotangent of a value whose operation is next; only sources' are needed any longer.
   Tensor take(ValueId value) {
@@ -218,6 +227,7 @@ private:
   const SourceLocation where;
   std::vector<bool> active, isSource;
   absl::flat_hash_map<ValueId, Tensor> cotangents;
+  absl::flat_hash_map<ValueId, TakenParts> lastParts; // which were added last to a cotangent: only they may be -0
 };
 } // namespace
 

@@ -133,14 +133,50 @@ bool TakenParts::areSmall(const schema::TensorType &type) const {
          });
 }
 
-void TakenParts::addBack(const Tensor &sum, std::span<const Tensor> cotangents) const {
+TakenParts TakenParts::having(std::span<const Tensor> cotangents) const {
+  TakenParts left = *this;
+  std::erase_if(left.moves, [&](const schema::Move &move) { return !cotangents[move.result].impl(); });
+  return left;
+}
+
+void TakenParts::addBack(const Tensor &sum, std::span<const Tensor> cotangents, const TakenParts *before) const {
   const TensorImpl &to = *sum.impl();
+  auto isSame = [](const schema::Move &a, const schema::Move &b) {
+    return a.sizes == b.sizes && a.from.offset == b.from.offset && a.from.strides == b.from.strides;
+  };
   auto addAll = [&]<typename T>(std::type_identity<T>) {
+    T *const elements = static_cast<T *>(to.buffer.data());
+    // Elements that stay as they are while 0 is added to the others.
+    auto exchange = [&](std::vector<std::vector<T>> &kept, bool back) {
+      for (std::size_t i = 0; i < moves.size(); ++i) {
+        const schema::Move &move = moves[i];
+        std::vector<std::int64_t> dense(move.sizes.size());
+        std::int64_t count = 1;
+        for (std::size_t d = dense.size(); d-- > 0; count *= move.sizes[d])
+          dense[d] = count;
+        kept[i].resize(static_cast<std::size_t>(count));
+        T *const part = elements + move.from.offset;
+        back ? runtime::copyStrided(part, kept[i].data(), sizeof(T), move.sizes, dense, move.from.strides)
+             : runtime::copyStrided(kept[i].data(), part, sizeof(T), move.sizes, move.from.strides, dense);
+      }
+    };
+    if (!before || !std::ranges::equal(before->moves, moves, isSame)) {
+      std::vector<std::vector<T>> kept(moves.size());
+      exchange(kept, false);
+      const T zero = 0;
+      if (!before)
+        for (std::int64_t i = 0, count = to.type->numElements(); i < count; ++i)
+          elements[i] += zero;
+      else
+        for (const schema::Move &move : before->moves)
+          runtime::addStrided(elements + move.from.offset, &zero, move.sizes,
+                              std::vector<std::int64_t>(move.sizes.size()), move.from.strides);
+      exchange(kept, true);
+    }
     for (const schema::Move &move : moves)
-      if (const auto &from = cotangents[move.result].impl())
-        runtime::addStrided(static_cast<T *>(to.buffer.data()) + move.from.offset,
-                            static_cast<const T *>(from->buffer.data()) + move.to.offset, move.sizes, move.to.strides,
-                            move.from.strides);
+      runtime::addStrided(elements + move.from.offset,
+                          static_cast<const T *>(cotangents[move.result].impl()->buffer.data()) + move.to.offset,
+                          move.sizes, move.to.strides, move.from.strides);
   };
   if (to.type->dtype == DType::Float32)
     addAll(std::type_identity<float>());

@@ -29,8 +29,12 @@ public:
                                  SourceLocation where) const;
   // Whether each move takes little of an operand of such a type.
   bool areSmall(const schema::TensorType &type) const;
-  // Adds the cotangents of the results to that of the operand, whose elements nobody else has.
-  void addBack(const Tensor &sum, std::span<const Tensor> cotangents) const;
+  // Adds the cotangents of the results to that of the operand, whose elements nobody else has, as if they were the
+  // elements of a tensor of zeros: the sum of -0 and of no element is 0. Outside of the parts of `before`, which were
+  // added last, the sum has no -0; none: it may have some everywhere.
+  void addBack(const Tensor &sum, std::span<const Tensor> cotangents, const TakenParts *before) const;
+  // Those of them whose results have cotangents.
+  TakenParts having(std::span<const Tensor> cotangents) const;
 
 private:
   std::vector<schema::Move> moves;
