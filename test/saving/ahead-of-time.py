@@ -125,10 +125,14 @@ static calque_model *open_model(const calque_library *library) {
   }
   return model;
 }
+/* Kept to the end: each has the address of the one before, so that nothing is lost. */
+static void *last_room = NULL;
 static void *room(size_t bytes) {
-  char *memory = (char *)malloc(bytes + 64);
-  memset(memory, 0x5a, bytes + 64);
-  return memory;
+  char *memory = (char *)malloc(16 + bytes + 64);
+  *(void **)memory = last_room;
+  last_room = memory;
+  memset(memory + 16, 0x5a, bytes + 64);
+  return memory + 16;
 }
 /* At an address that has no alignment beyond an element's. */
 static void *load(const char *path, size_t bytes) {
@@ -232,6 +236,7 @@ int main(void) {
   calque_model *model = calque_open(&x);
   if (!model || x_f0(model, a, 2, b, 2, sum, 2, NULL) || x_x_and_x_1(model, sum, 2, b, 2, sum, 2, NULL))
     return 1;
+  calque_close(model);
   return sum[1] != 10;
 }
 """
