@@ -1,6 +1,6 @@
 // Nests that become one kernel: they share an outer loop, the *rows*, and are run block by block of rows. What one nest
-// makes for another is in the first cache then, or exists for a block only. A sum of
-// products is a nest as others are, all of whose panels are packed before the first block.
+// makes for another is in the first cache then, or exists for a block only. A sum of products is a nest as others are:
+// panels that all blocks read are packed before the first.
 #ifndef CALQUE_CODEGEN_SCHEDULE_GROUP_H
 #define CALQUE_CODEGEN_SCHEDULE_GROUP_H
 
