@@ -476,26 +476,15 @@ private:
 
   // Fills what lies around the part that an insertion writes, if that is little. Returns whether it is. Elements behind
   // the part in a row and before it in the next one lie side by side, and are filled at once; so are those of rows that
-  // hold nothing of the part, some twice. Where the number of images is unknown, each is filled by itself.
+  // hold nothing of the part, some twice. Each of several images is filled by itself, so that threads share them.
   static bool fillAround(OpBuilder &builder, tensor::InsertSliceOp insert, Value scalar, Value buffer) {
-    // Elements of a part that are worth several fills in place of one, and images that an unknown number of them is.
-    constexpr uint64_t kLarge = 1 << 14, kImages = 32;
+    // Elements of a part, and of that of an image, that are worth several fills in place of one.
+    constexpr uint64_t kLarge = 1 << 14, kLargeImage = 1 << 9;
     auto type = cast<MemRefType>(buffer.getType());
     ArrayRef<int64_t> starts = insert.getStaticOffsets(), sizes = insert.getStaticSizes(), shape = type.getShape();
     auto isKnown = [](ArrayRef<int64_t> numbers) { return !llvm::is_contained(numbers, ShapedType::kDynamic); };
     if (!type.getLayout().isIdentity() ||
         llvm::any_of(insert.getStaticStrides(), [](int64_t stride) { return stride != 1; }))
-      return false;
-    OpFoldResult images;
-    if (!shape.empty() && ShapedType::isDynamic(shape[0])) {
-      images = sizeOf(builder, buffer, 0);
-      if (starts[0] != 0 || insert.getMixedSizes()[0] != images)
-        return false;
-      starts = starts.drop_front();
-      sizes = sizes.drop_front();
-      shape = shape.drop_front();
-    }
-    if (!isKnown(starts) || !isKnown(sizes) || !isKnown(shape))
       return false;
     auto count = [](ArrayRef<int64_t> numbers) { // sizes may be larger than memory
       uint64_t product = 1;
@@ -503,8 +492,22 @@ private:
         product = llvm::SaturatingMultiply<uint64_t>(product, static_cast<uint64_t>(number));
       return product;
     };
+    bool isOpen = !shape.empty() && ShapedType::isDynamic(shape[0]);
+    auto ofImage = [](ArrayRef<int64_t> numbers) { return numbers.drop_front(); };
+    OpFoldResult images;
+    if (isOpen || (shape.size() > 2 && starts[0] == 0 && sizes[0] == shape[0] && isKnown(ofImage(sizes)) &&
+                   count(ofImage(sizes)) >= kLargeImage && count(sizes) >= kLarge)) {
+      images = sizeOf(builder, buffer, 0);
+      if (starts[0] != 0 || (isOpen && insert.getMixedSizes()[0] != images))
+        return false;
+      starts = ofImage(starts);
+      sizes = ofImage(sizes);
+      shape = ofImage(shape);
+    }
+    if (!isKnown(starts) || !isKnown(sizes) || !isKnown(shape))
+      return false;
     constexpr uint64_t kMost = uint64_t(1) << 48;
-    if (count(sizes) < (images ? kLarge / kImages : kLarge) || count(shape) > kMost ||
+    if (count(sizes) < (images ? kLargeImage : kLarge) || count(shape) > kMost ||
         count(shape) - count(sizes) > count(sizes))
       return false;
     auto all = static_cast<int64_t>(count(shape));
@@ -518,7 +521,7 @@ private:
       if (images) {
         extents.insert(extents.begin(), images);
         strides.insert(strides.begin(), builder.getIndexAttr(all));
-        staticExtents.insert(staticExtents.begin(), ShapedType::kDynamic);
+        staticExtents.insert(staticExtents.begin(), type.getShape()[0]);
         staticStrides.insert(staticStrides.begin(), all);
       }
       auto part = MemRefType::get(staticExtents, type.getElementType(),

@@ -70,8 +70,19 @@ SmallVector<Value> Contraction::termsFrom(size_t depth, size_t level, Position a
       return values;
     });
   };
-  if (depth + 1 < plan.termLoops.size() || !own.within)
+  if (depth + 1 < plan.termLoops.size())
     return some(first, last, 1, carried);
+  // A loop that a run takes whole is short, and a branch that is predicted wrongly at its end costs as much as two of its
+  // terms: it takes as many at a time as divide it.
+  if (!own.within) {
+    constexpr int64_t kMostAtOnce = 8;
+    int64_t terms = 1;
+    if (own.loop != this->terms[0] && extent.known)
+      for (int64_t number = 2; number <= kMostAtOnce; ++number)
+        if (*extent.known % number == 0)
+          terms = number;
+    return some(first, last, terms, carried);
+  }
   // A run takes two terms at a time, so that counting them does not compete with the products.
   if (hasPairs(own))
     return some(first, last, 2, carried);
