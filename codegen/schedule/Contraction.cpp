@@ -133,11 +133,11 @@ void Contraction::emit() {
     emitPiece(at, part);
   });
   if (partial)
-    partial->combine(schedule, extentOf(termPieces));
+    partial->combine(schedule, termPieces.extent());
   if (rounded) {
     Schedule onto = schedule;
     onto.initial = {};
-    v.onlyIf(hasMany, [&] { rounded->combine(onto, extentOf(termPieces)); });
+    v.onlyIf(hasMany, [&] { rounded->combine(onto, termPieces.extent()); });
   }
 }
 

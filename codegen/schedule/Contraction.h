@@ -41,9 +41,6 @@ private:
   static int64_t ceilDiv(int64_t x, int64_t y) { return (x + y - 1) / y; }
   int64_t panelWidth() const { return plan.panelWidth(); }
   int64_t elementBytes() const { return plan.elementBytes; }
-  static Extent extentOf(const Number &number) {
-    return number.known ? Extent(*number.known) : Extent(mlir::OpFoldResult(number.value));
-  }
 
   //===-- The loops (Contraction.cpp) ----------------------------------------------------------===//
 

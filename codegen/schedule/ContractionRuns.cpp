@@ -72,8 +72,8 @@ SmallVector<Value> Contraction::termsFrom(size_t depth, size_t level, Position a
   };
   if (depth + 1 < plan.termLoops.size())
     return some(first, last, 1, carried);
-  // A loop that a run takes whole is short, and a branch that is predicted wrongly at its end costs as much as two of its
-  // terms: it takes as many at a time as divide it.
+  // A loop that a run takes whole is short, and a branch that is predicted wrongly at its end costs as much as two of
+  // its terms: it takes as many at a time as divide it.
   if (!own.within) {
     constexpr int64_t kMostAtOnce = 8;
     int64_t terms = 1;

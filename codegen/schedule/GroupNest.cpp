@@ -40,7 +40,7 @@ public:
       makeScratch();
       if (!hasRest)
         return block(first, plan.block);
-      auto last = [&] { block(first, rest.known ? Extent(*rest.known) : Extent(OpFoldResult(rest.value))); };
+      auto last = [&] { block(first, rest.extent()); };
       v.either(v.less(Number(number), blocks), [&] { block(first, plan.block); }, last);
     });
   }

@@ -27,8 +27,8 @@ struct Square {
 };
 
 std::optional<Square> squareOf(const Nest &nest, const Target &target) {
-  if (nest.hasReduction() || !nest.isKnown() || nest.outputs.size() != 1 ||
-      !nest.body->getOps<linalg::IndexOp>().empty() || nest.readsBuffers() || !VectorBuilder::canVectorize(nest))
+  if (nest.hasReduction() || nest.outputs.size() != 1 || !nest.body->getOps<linalg::IndexOp>().empty() ||
+      nest.readsBuffers() || !VectorBuilder::canVectorize(nest))
     return std::nullopt;
   Square square;
   // Squares of bytes would have the body many times.
@@ -49,10 +49,28 @@ std::optional<Square> squareOf(const Nest &nest, const Target &target) {
   constexpr int64_t kLongestBodies = 512;
   if (square.size * std::distance(nest.body->begin(), nest.body->end()) > kLongestBodies)
     return std::nullopt;
-  if (square.across == kNoLoop || *nest.extents[square.across].known() < square.size ||
-      *nest.extents[square.along].known() < square.size)
+  if (square.across == kNoLoop || nest.extents[square.across].guess() < square.size ||
+      nest.extents[square.along].guess() < square.size)
     return std::nullopt;
   return square;
+}
+
+// `count` iterations of a loop, from `start` on. The body has no index of it.
+Nest partOf(Nest nest, VectorBuilder &v, unsigned loop, const Number &start, const Number &count) {
+  nest.extents[loop] = count.extent();
+  if (start == 0)
+    return nest;
+  for (auto *accesses : {&nest.inputs, &nest.outputs})
+    for (Access &access : *accesses) {
+      if (!access.varies(loop))
+        continue;
+      Number offset = v.multiply(start, v.number(access.strides[loop]));
+      if (offset.known)
+        access.offset += *offset.known;
+      else
+        access.unknownOffset = v.valueOf(access.unknownOffset ? v.add(access.unknownOffset, offset) : offset);
+    }
+  return nest;
 }
 
 // A nest whose two loops are multiples of the square's size.
@@ -61,13 +79,13 @@ void emitSquares(Schedule &schedule, const Nest &nest, const Square &square) {
   constexpr int64_t kSquares = 4;
   VectorBuilder v(schedule.builder, nest, square.along, square.size),
       w(schedule.builder, nest, square.across, square.size);
-  int64_t across = *nest.extents[square.across].known() / square.size, blocks = (across + kSquares - 1) / kSquares;
+  Number along = v.number(nest.extents[square.along]), across = v.number(nest.extents[square.across]);
   SmallVector<unsigned> outer;
-  int64_t count = blocks;
+  Number count = v.ceilDivide(across, kSquares * square.size);
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
     if (loop != square.across && loop != square.along) {
       outer.push_back(loop);
-      count *= *nest.extents[loop].known();
+      count = v.multiply(count, v.number(nest.extents[loop]));
     }
   auto emitSquare = [&](Position at) {
     llvm::SmallDenseMap<unsigned, SmallVector<Value>> transposed;
@@ -88,9 +106,8 @@ void emitSquares(Schedule &schedule, const Nest &nest, const Square &square) {
       v.store(nest.outputs[0], row, v.body(row, {none}, square.size)[0], square.size);
     }
   };
-  double cycles =
-      Schedule::cyclesOfBody(nest) * static_cast<double>(*nest.extents[square.along].known() * kSquares * 2);
-  v.parallel(count, cycles, 1, [&](Value piece) {
+  double cycles = Schedule::cyclesOfBody(nest) * static_cast<double>(kSquares * 2);
+  v.parallel(count, cycles, along, [&](Value piece) {
     Position at(nest.numLoops());
     Value rest = piece;
     for (unsigned loop : llvm::reverse(outer)) {
@@ -99,8 +116,8 @@ void emitSquares(Schedule &schedule, const Nest &nest, const Square &square) {
       rest = arith::DivUIOp::create(v.b, v.location, rest, extent);
     }
     Value first = arith::MulIOp::create(v.b, v.location, rest, v.index(kSquares * square.size));
-    Value last = v.valueOf(v.minimum(v.add(Number(first), kSquares * square.size), across * square.size));
-    v.loop(v.number(nest.extents[square.along]), square.size, {}, [&](Value i, ValueRange) {
+    Value last = v.valueOf(v.minimum(v.add(Number(first), kSquares * square.size), across));
+    v.loop(along, square.size, {}, [&](Value i, ValueRange) {
       v.loop(first, last, square.size, {}, [&](Value j, ValueRange) {
         emitSquare(at.at(square.along, i).at(square.across, j));
         return SmallVector<Value>();
@@ -116,23 +133,20 @@ bool emitTransposedNest(Schedule &schedule, const Nest &nest, function_ref<void(
   std::optional<Square> square = squareOf(nest, schedule.target);
   if (!square)
     return false;
-  int64_t across = *nest.extents[square->across].known(), along = *nest.extents[square->along].known();
-  int64_t wholeAcross = across / square->size * square->size, wholeAlong = along / square->size * square->size;
-  Nest squares = nest;
-  squares.slice(square->across, 0, wholeAcross);
-  squares.slice(square->along, 0, wholeAlong);
-  emitSquares(schedule, squares, *square);
-  if (wholeAcross < across) {
-    Nest rest = nest;
-    rest.slice(square->across, wholeAcross, across - wholeAcross);
-    emitRest(rest);
-  }
-  if (wholeAlong < along) {
-    Nest rest = nest;
-    rest.slice(square->across, 0, wholeAcross);
-    rest.slice(square->along, wholeAlong, along - wholeAlong);
-    emitRest(rest);
-  }
+  VectorBuilder v(schedule.builder, nest, kNoLoop, 1);
+  // The whole squares along a loop, and what is left behind them.
+  auto cut = [&](unsigned loop) {
+    Number extent = v.number(nest.extents[loop]), rest = v.remainder(extent, square->size);
+    return std::pair(v.subtract(extent, rest), rest);
+  };
+  auto [wholeAcross, restAcross] = cut(square->across);
+  auto [wholeAlong, restAlong] = cut(square->along);
+  Nest belowRest = partOf(nest, v, square->across, 0, wholeAcross);
+  emitSquares(schedule, partOf(belowRest, v, square->along, 0, wholeAlong), *square);
+  if (!(restAcross == 0))
+    emitRest(partOf(nest, v, square->across, wholeAcross, restAcross));
+  if (!(restAlong == 0))
+    emitRest(partOf(belowRest, v, square->along, wholeAlong, restAlong));
   if (schedule.plan)
     *schedule.plan = ("squares of " + Twine(square->size) + ", transposed in registers").str();
   return true;

@@ -35,6 +35,7 @@ struct Number {
       this->value = {};
   }
   bool operator==(int64_t other) const { return known == other; }
+  Extent extent() const { return known ? Extent(*known) : Extent(mlir::OpFoldResult(value)); }
   std::optional<int64_t> known;
   mlir::Value value;
 };

@@ -73,6 +73,29 @@ TEST(Transposes, WithinOtherOperations) {
   }
 }
 
+// One trace for all sizes: squares and what is left of them are counted at run time.
+TEST(Transposes, OfOpenSizes) {
+  for (DType dtype : {DType::Float32, DType::Float64, DType::Int32}) {
+    auto flat = function([](const Tensor &x) { return transpose(x); },
+                         {.input_signature = {TensorSpec(dtype, {kDynamic, kDynamic})}});
+    auto deep = function([](const Tensor &x) { return transpose(x, {2, 0, 1}); },
+                         {.input_signature = {TensorSpec(dtype, {kDynamic, 5, kDynamic})}});
+    for (const Shape &shape :
+         {Shape{0, 7}, Shape{1, 70}, Shape{16, 16}, Shape{17, 33}, Shape{3, 100}, Shape{129, 15}, Shape{300, 257}}) {
+      SCOPED_TRACE(text(shape));
+      Tensor x = numbered(shape, dtype), y = numbered({shape[0], 5, shape[1]}, dtype);
+      EXPECT_EQ(valuesOf(flat(x)), transposed(x, {1, 0}));
+      EXPECT_EQ(valuesOf(deep(y)), transposed(y, {2, 0, 1}));
+    }
+  }
+  auto sum = function([](const Tensor &x, const Tensor &y) { return transpose(x) * 2 + y; },
+                      {.input_signature = {TensorSpec<float>({kDynamic, 40}), TensorSpec<float>({40, kDynamic})}});
+  for (std::int64_t rows : {1, 15, 16, 37, 500}) {
+    Tensor x = numbered({rows, 40}, DType::Float32), y = numbered({40, rows}, DType::Float32);
+    EXPECT_EQ(valuesOf(sum(x, y)), valuesOf(transpose(x) * 2 + y));
+  }
+}
+
 // Threads share the squares; the bits don't depend on how.
 TEST(Transposes, OnThreads) {
   Tensor x = numbered({1100, 900}, DType::Float32);

@@ -91,3 +91,16 @@ func.func @known_elements(%c: tensor<2x1x2x2xf32>, %like: tensor<2x1x2x?xf32>) -
   %0 = calque.sum_pool_grad %c, %like {padding = "valid", strides = array<i64: 1, 1>, window = array<i64: 1, 1>} : (tensor<2x1x2x2xf32>, tensor<2x1x2x?xf32>) -> tensor<2x1x2x?xf32>
   return %0 : tensor<2x1x2x?xf32>
 }
+
+// -----
+
+// A transpose goes by squares whose number is counted at run time. Behind them are what is left of each direction.
+// KERNEL-LABEL: func.func @transpose(
+// KERNEL: scf.parallel
+// KERNEL-COUNT-8: vector.load {{.*}} vector<8xf32>
+// KERNEL: vector.shuffle
+// KERNEL-COUNT-8: vector.store {{.*}} vector<8xf32>
+func.func @transpose(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %0 = calque.transpose %x {permutation = array<i64: 1, 0>} : (tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}
