@@ -23,10 +23,12 @@ std::string nameOf(const Recording &recording, const RecordedOp &op) {
 bool eachByItself(OpId op) { return op == OpId::Batch || op == OpId::Unbatch; }
 } // namespace
 
-Activity::Activity(const Recording &recording)
-    : recording(recording), tracked_(recording.numValues()), reaches_(recording.numValues()),
-      produced_(recording.numValues()), derivativesTracked(recording.numValues()),
-      derivativesReach(recording.numValues()), atBoundary(recording.numValues()), seen(recording.ops().size()) {}
+void Activity::grow() {
+  for (std::vector<bool> *ofValues :
+       {&tracked_, &reaches_, &produced_, &derivativesTracked, &derivativesReach, &atBoundary})
+    ofValues->resize(recording.numValues());
+  seen.resize(recording.ops().size());
+}
 
 // The program whose results are those of the operation, or null.
 const Recording *Activity::programOf(const RecordedOp &op) const {
@@ -151,6 +153,15 @@ void Activity::backwardInside(std::size_t number, const Recording &program, cons
   for (std::size_t i = 0; i < operands.size(); ++i)
     if (std::size_t parameter = index(program.parameters[i]); activity.reaches_[parameter])
       reach(operands[i], activity.derivativesReach[parameter]);
+}
+
+const RecordedOp *producerOf(const Recording &recording, ValueId value) {
+  auto ops = recording.ops();
+  auto after = std::ranges::upper_bound(ops, value, {}, &RecordedOp::firstResult);
+  if (after == ops.begin())
+    return nullptr;
+  const RecordedOp &op = *std::prev(after);
+  return index(value) < index(op.firstResult) + op.numResults ? &op : nullptr;
 }
 
 } // namespace calque::detail

@@ -17,7 +17,10 @@ namespace calque::detail {
 // results.
 class Activity {
 public:
-  explicit Activity(const schema::Recording &recording);
+  explicit Activity(const schema::Recording &recording) : recording(recording) { grow(); }
+
+  // Takes in what has been recorded since.
+  void grow();
 
   // From here on, paths begin at the value.
   void watch(schema::ValueId value) { tracked_[schema::index(value)] = true; }
@@ -52,6 +55,9 @@ private:
   std::vector<schema::ValueId> boundary_;
   bool ofDerivatives = false, isInside = false;
 };
+
+// The operation that gives a value; null for a parameter.
+const schema::RecordedOp *producerOf(const schema::Recording &recording, schema::ValueId value);
 
 } // namespace calque::detail
 #endif

@@ -165,14 +165,14 @@ TapeState::Plan TapeState::planFor(const std::vector<Tensor> &targets, const std
   for (std::size_t i = ops.size(); i-- > 0;)
     activity.backward(ops[i], operation, where);
 
-  std::vector<bool> isTarget(recording.numValues()), isStop(recording.numValues()), isConnected(recording.numValues());
+  std::vector<bool> isTarget(recording.numValues()), isConnected(recording.numValues());
   for (ValueId target : plan.targets) {
     isTarget[index(target)] = true;
     // A target whose computation the tape did not record is at its boundary too.
-    isStop[index(target)] = !activity.isProduced(target);
+    if (!activity.isProduced(target))
+      plan.stops.push_back(target);
   }
-  for (ValueId value : activity.boundary())
-    isStop[index(value)] = true;
+  plan.stops.insert(plan.stops.end(), activity.boundary().begin(), activity.boundary().end());
   for (const std::vector<ValueId> &values : sources)
     for (ValueId source : values) {
       // A target that is itself a source gets its seed, watched or not.
@@ -184,11 +184,9 @@ TapeState::Plan TapeState::planFor(const std::vector<Tensor> &targets, const std
     }
   // A source at the boundary stays a stop: it receives a cotangent and passes none on. A parameter has no operation
   // before it and needs no stop; so gradients have the same operands however often a loop uses what is outside.
-  for (ValueId parameter : recording.parameters)
-    isStop[index(parameter)] = false;
-  for (std::size_t value = 0; value < isStop.size(); ++value)
-    if (isStop[value])
-      plan.stops.push_back(static_cast<ValueId>(value));
+  std::erase_if(plan.stops, [&](ValueId value) { return !producerOf(recording, value); });
+  std::ranges::sort(plan.stops);
+  plan.stops.erase(std::unique(plan.stops.begin(), plan.stops.end()), plan.stops.end());
   plan.ofDerivatives = activity.isOfDerivatives();
   return plan;
 }
@@ -259,12 +257,6 @@ void TapeState::joinPaths(Plan &plan, const std::vector<std::vector<ValueId>> &s
         plan.connected.push_back(source);
       }
   }
-  // By paths that derivatives take: floor and stop_gradient end them. A source does not depend on itself.
-  Activity depending(recording());
-  for (ValueId source : plan.connected)
-    depending.watch(source);
-  for (std::size_t op = 0; op < recording().ops().size(); ++op)
-    depending.forward(op);
   // What the tape has seen and does not depend on a source is at its boundary once for each iteration.
   std::vector<bool> isSeen(recording().numValues());
   for (std::size_t number : seenOps(plan.targets)) {
@@ -272,6 +264,9 @@ void TapeState::joinPaths(Plan &plan, const std::vector<std::vector<ValueId>> &s
     for (std::uint32_t r = 0; r < op.numResults; ++r)
       isSeen[index(op.firstResult) + r] = true;
   }
+  if (std::ranges::none_of(plan.stops, [&](ValueId value) { return isSeen[index(value)]; }))
+    return;
+  const Activity &depending = trace->dependingOn(plan.connected);
   std::erase_if(plan.stops, [&](ValueId value) { return isSeen[index(value)] && !depending.isProduced(value); });
 }
 

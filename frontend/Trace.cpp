@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "calque/init_scope.h"
+#include "frontend/Activity.h"
 #include "frontend/Apply.h"
 #include "frontend/CodeByStructure.h"
 #include "frontend/ObjectPool.h"
@@ -224,6 +225,25 @@ std::vector<schema::ValueId> Trace::hostResults() const {
     }
   }
   return values;
+}
+
+const Activity &Trace::dependingOn(const std::vector<schema::ValueId> &values) {
+  std::span<const schema::RecordedOp> ops = recording.ops();
+  if (!depending.activity || depending.values != values) {
+    // No operation before the first of the values depends on one.
+    const schema::ValueId first =
+        values.empty() ? static_cast<schema::ValueId>(recording.numValues()) : *std::ranges::min_element(values);
+    auto from = std::ranges::lower_bound(ops, first, {}, &schema::RecordedOp::firstResult);
+    if (from != ops.begin())
+      --from; // which may give it with others
+    depending = {values, std::make_shared<Activity>(recording), static_cast<std::size_t>(from - ops.begin())};
+    for (schema::ValueId value : values)
+      depending.activity->watch(value);
+  }
+  depending.activity->grow();
+  for (; depending.next < ops.size(); ++depending.next)
+    depending.activity->forward(depending.next);
+  return *depending.activity;
 }
 
 std::vector<schema::ValueId> Trace::hostResultsFrom(schema::ValueId example) const {

@@ -16,6 +16,7 @@ namespace calque::detail {
 // The most elements of a tensor that becomes a constant, where the trace alone holds it.
 inline constexpr std::int64_t kMostConstantElements = 16;
 
+class Activity;
 class HostDecisions;
 // A question to a tape: its line, and how many were asked there since the last decision of host code. One line may ask
 // several, as that of a helper which is called more than once does.
@@ -96,6 +97,8 @@ public:
   AskedSources *askedSources = nullptr;
   // Whether there are other paths than the one that is traced.
   bool isOneOfPaths() const { return askedSources || decisions; }
+  // What has been recorded so far on paths from these values.
+  const Activity &dependingOn(const std::vector<schema::ValueId> &values);
 
   // Whether values of that trace can be used in this one: it is this one, or around it.
   bool sees(std::uint64_t trace) const { return trace == id || isAround(trace); }
@@ -125,6 +128,12 @@ private:
   bool isAround(std::uint64_t trace) const;
   Held &hold(const std::shared_ptr<VariableState> &variable, SourceLocation where);
 
+  // Tapes in a loop ask for the same values in each iteration: what is known of them is carried on.
+  struct Depending {
+    std::vector<schema::ValueId> values;
+    std::shared_ptr<Activity> activity;
+    std::size_t next = 0; // operation
+  } depending;
   bool isRegion = false;
   std::vector<Held> held_;
   const char *inner = nullptr;        // the name of a program inside of an operation, else null

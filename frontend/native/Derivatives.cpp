@@ -1,5 +1,7 @@
 #include "frontend/native/Derivatives.h"
 
+#include "frontend/Activity.h"
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -80,16 +82,6 @@ std::vector<ValueId> resultsBeside(const Recording &recording, const RecordedOp 
     if (depends[r] && r != number)
       results.push_back(op.firstResult + static_cast<ValueId>(r));
   return results;
-}
-
-// The operation that gives a value, or null.
-const RecordedOp *producerOf(const Recording &recording, ValueId value) {
-  auto ops = recording.ops();
-  auto after = std::ranges::upper_bound(ops, value, {}, &RecordedOp::firstResult);
-  if (after == ops.begin())
-    return nullptr;
-  const RecordedOp &op = *std::prev(after);
-  return index(value) < index(op.firstResult) + op.numResults ? &op : nullptr;
 }
 
 } // namespace
