@@ -8,6 +8,7 @@
 #include "calque/transforms.h"
 #include "frontend/Apply.h"
 #include "frontend/ElfObject.h"
+#include "frontend/NamesOfC.h"
 #include "frontend/ProgramFile.h"
 #include "frontend/SavedFunctions.h"
 #include "frontend/Shape.h"
@@ -49,141 +50,28 @@ private:
   std::vector<runtime::Image> images;
 };
 
-// The words of C and C++, the macros of their headers in small letters, and what a function of the header has in it.
-bool isReserved(const std::string &name) {
-  static const std::set<std::string_view> words = {"alignas",
-                                                   "alignof",
-                                                   "and",
-                                                   "and_eq",
-                                                   "asm",
-                                                   "assert",
-                                                   "auto",
-                                                   "bitand",
-                                                   "bitor",
-                                                   "bool",
-                                                   "break",
-                                                   "case",
-                                                   "catch",
-                                                   "char",
-                                                   "char16_t",
-                                                   "char32_t",
-                                                   "char8_t",
-                                                   "class",
-                                                   "co_await",
-                                                   "co_return",
-                                                   "co_yield",
-                                                   "compl",
-                                                   "complex",
-                                                   "concept",
-                                                   "const",
-                                                   "const_cast",
-                                                   "consteval",
-                                                   "constexpr",
-                                                   "constinit",
-                                                   "continue",
-                                                   "decltype",
-                                                   "default",
-                                                   "delete",
-                                                   "do",
-                                                   "double",
-                                                   "dynamic_cast",
-                                                   "else",
-                                                   "enum",
-                                                   "errno",
-                                                   "explicit",
-                                                   "export",
-                                                   "extern",
-                                                   "false",
-                                                   "float",
-                                                   "for",
-                                                   "friend",
-                                                   "goto",
-                                                   "i386",
-                                                   "if",
-                                                   "imaginary",
-                                                   "inline",
-                                                   "int",
-                                                   "int32_t",
-                                                   "int64_t",
-                                                   "linux",
-                                                   "long",
-                                                   "main",
-                                                   "mutable",
-                                                   "namespace",
-                                                   "new",
-                                                   "noexcept",
-                                                   "noreturn",
-                                                   "not",
-                                                   "not_eq",
-                                                   "nullptr",
-                                                   "operator",
-                                                   "or",
-                                                   "or_eq",
-                                                   "private",
-                                                   "protected",
-                                                   "public",
-                                                   "register",
-                                                   "reinterpret_cast",
-                                                   "requires",
-                                                   "restrict",
-                                                   "return",
-                                                   "short",
-                                                   "signed",
-                                                   "sizeof",
-                                                   "static",
-                                                   "static_assert",
-                                                   "static_cast",
-                                                   "stderr",
-                                                   "stdin",
-                                                   "stdout",
-                                                   "struct",
-                                                   "switch",
-                                                   "template",
-                                                   "this",
-                                                   "thread_local",
-                                                   "throw",
-                                                   "true",
-                                                   "try",
-                                                   "typedef",
-                                                   "typeid",
-                                                   "typename",
-                                                   "typeof",
-                                                   "typeof_unqual",
-                                                   "uint8_t",
-                                                   "union",
-                                                   "unix",
-                                                   "unsigned",
-                                                   "using",
-                                                   "virtual",
-                                                   "void",
-                                                   "volatile",
-                                                   "wchar_t",
-                                                   "while",
-                                                   "xor",
-                                                   "xor_eq",
-                                                   "I",
-                                                   "NULL",
-                                                   "arguments_",
-                                                   "calque_call",
-                                                   "calque_library",
-                                                   "calque_model",
-                                                   "capacities_",
-                                                   "model",
-                                                   "result_sizes",
-                                                   "results_",
-                                                   "sizes_"};
-  return words.contains(name);
+// What a function of the header has in it.
+bool isOfHeader(std::string_view name) {
+  for (const char *own : {"NULL", "arguments_", "calque_call", "calque_library", "calque_model", "capacities_", "model",
+                          "result_sizes", "results_", "sizes_"})
+    if (name == own)
+      return true;
+  return false;
 }
 
-// Names that C keeps for implementations, and those in capitals, as macros have: "__x", "_X", "EOF". With a number
-// behind it there is no macro of the name.
+// Names that C keeps for itself.
+bool isOfImplementation(const std::string &name) {
+  return name.starts_with("__") ||
+         (name.size() > 1 && name[0] == '_' && std::isupper(static_cast<unsigned char>(name[1])));
+}
+
+// Names that C keeps for itself, and those in capitals, as macros have: "__x", "_X", "EOF". With a number behind it
+// there is no macro of the name.
 bool isMacroLike(const std::string &name) {
   auto isUpper = [](unsigned char c) { return std::isupper(c) != 0; };
   auto isLower = [](unsigned char c) { return std::islower(c) != 0; };
-  if (name.size() < 2)
-    return false;
-  return name.starts_with("__") || (name[0] == '_' && isUpper(static_cast<unsigned char>(name[1]))) ||
-         (std::ranges::any_of(name, isUpper) && std::ranges::none_of(name, isLower));
+  return isOfImplementation(name) ||
+         (name.size() > 1 && std::ranges::any_of(name, isUpper) && std::ranges::none_of(name, isLower));
 }
 
 bool isName(const std::string &text) {
@@ -226,7 +114,7 @@ public:
     const std::string valid = isName(wanted) ? wanted : absl::StrCat("_", wanted);
     for (int number = isMacroLike(valid) ? 1 : 0;; ++number)
       if (std::string name = number ? absl::StrCat(valid, "_", number) : valid;
-          !isReserved(name) && taken.insert(name).second)
+          !isNoParameter(name) && !isOfHeader(name) && taken.insert(name).second)
         return name;
   }
 
@@ -286,6 +174,9 @@ public:
   // `names` are those of the saved functions, which keep them.
   AheadCompiler(std::string name, runtime::Cpu cpu, const std::vector<std::string> &names, SourceLocation where)
       : name(std::move(name)), where(where), object(machineOf(cpu)), kept(names.begin(), names.end()) {
+    library = this->name;
+    for (int number = 1; isNameOfC(library) || isOfHeader(library) || isNameOfSaved(library); ++number)
+      library = absl::StrCat(this->name, "_", number);
     options = compileOptions();
     options.cpu = cpu;
     description.cpu = cpu;
@@ -393,19 +284,29 @@ private:
     return name.empty() ? "function" : name;
   }
 
-  // A name that nothing has: with the ending, or with a number. Saved functions keep theirs.
+  bool isNameOfSaved(const std::string &global) const {
+    return std::ranges::any_of(kept, [&](const std::string &each) { return absl::StrCat(name, "_", each) == global; });
+  }
+
+  // A name that nothing has: with the ending, or with a number. Saved functions keep theirs, unless C has it with the
+  // library's in front.
   std::string freeName(const std::string &function, const std::string &ending = "") {
     const std::string wanted = inC(function);
     std::string own = wanted + ending;
-    for (int number = 1; (own != function && kept.contains(own)) || !taken.insert(own).second; ++number)
+    auto isFree = [&] {
+      const std::string global = absl::StrCat(name, "_", own);
+      return (own == function || !kept.contains(own)) && global != library && !isNameOfC(global) &&
+             taken.insert(own).second;
+    };
+    for (int number = 1; !isFree(); ++number)
       own = absl::StrCat(wanted, "_", number);
     return own;
   }
 
   // What a signature in C does not say: another name, and the values that numbers and texts had.
-  static std::vector<std::string> notesOf(const std::string &function, const SavedTrace &trace) {
+  std::vector<std::string> notesOf(const std::string &function, const SavedTrace &trace) const {
     std::vector<std::string> notes;
-    if (inC(function) != function)
+    if (inC(function) != function || isNameOfC(absl::StrCat(name, "_", function)))
       notes.push_back(absl::StrCat("of function '", function, "'"));
     for (const SignaturePart &part : trace.signature.parts)
       if (part.kind == SignaturePart::Kind::Host)
@@ -488,7 +389,7 @@ private:
   std::vector<std::string> declare(const standalone::StandaloneFunction &made, const ProgramInterface &interface,
                                    const std::vector<Parameter> &ofArguments, const std::vector<Parameter> &ofResults,
                                    std::vector<std::string> notes) {
-    ParameterNames names(name);
+    ParameterNames names(library);
     auto named = [&](const std::vector<Parameter> &all) {
       std::vector<std::string> own;
       for (const Parameter &each : all) {
@@ -542,7 +443,7 @@ private:
     absl::StrAppend(&declarations, "\n/* ", types, " */\nstatic inline int ", name, "_", made.name, "(", parameters,
                     ") {\n", array("const void *const ", "arguments_", given), array("const int64_t ", "sizes_", sizes),
                     array("void *const ", "results_", places), array("const int64_t ", "capacities_", capacities),
-                    "  return calque_call(model, &", name, ", ", description.functions.size(), ", ",
+                    "  return calque_call(model, &", library, ", ", description.functions.size(), ", ",
                     given.empty() ? "NULL" : "arguments_", ", ", sizes.empty() ? "NULL" : "sizes_", ", ",
                     places.empty() ? "NULL" : "results_", ", ", capacities.empty() ? "NULL" : "capacities_", ", ",
                     capacities.empty() ? "NULL" : "result_sizes", ");\n}\n");
@@ -563,12 +464,16 @@ private:
         "\n#define ", guard,
         "\n\n#include <calque/standalone.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\nextern "
         "const unsigned char ",
-        "calque_description_of_", name, "[];\nextern void (*const calque_kernels_of_", name,
-        "[])(const int64_t *);\nstatic const calque_library ", name, " = {calque_description_of_", name, ", ", bytes,
+        "calque_description_of_", name, "[];\nextern void (*const calque_kernels_of_", name, "[])(const int64_t *);\n",
+        library == name
+            ? ""
+            : absl::StrCat("/* Not ", name, ", which is a name of C, or one that the functions have in them. */\n"),
+        "static const calque_library ", library, " = {calque_description_of_", name, ", ", bytes,
         "u, calque_kernels_of_", name, "};\n", declarations, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
   }
 
-  const std::string name;
+  const std::string name; // what those of functions begin with
+  std::string library;    // the name of what calque_open takes
   const SourceLocation where;
   CompileOptions options;
   KernelImages images;
@@ -592,7 +497,7 @@ void compile_ahead(const SavedFunctions &functions, const std::string &object, c
     name = object.substr(object.rfind('/') + 1);
     name = name.substr(0, name.find('.'));
   }
-  if (!detail::isName(name) || detail::isReserved(name) || name == "calque" || name.starts_with("calque_"))
+  if (!detail::isName(name) || detail::isOfImplementation(name) || name == "calque" || name.starts_with("calque_"))
     throw ValueError(absl::StrCat("compile_ahead: '", name, "' is no name in C; the option name gives another"), where);
   runtime::Cpu cpu = runtime::hostCpu();
   if (!options.target.empty()) {

@@ -380,8 +380,8 @@ TEST_F(SavedFunctionsTest, AreCompiledAheadOfTimeOrRefused) {
   EXPECT_FALSE(std::filesystem::exists(header));
   EXPECT_MISUSE(ValueError, compile_ahead(one, object, object),
                 "compile_ahead: the object file and the header are one file");
-  EXPECT_MISUSE(ValueError, compile_ahead(one, object, header, {.name = "class"}),
-                "compile_ahead: 'class' is no name in C; the option name gives another");
+  EXPECT_MISUSE(ValueError, compile_ahead(one, object, header, {.name = "__net"}),
+                "compile_ahead: '__net' is no name in C; the option name gives another");
   auto numbers = function([](const Tensor &int_) { return int_ + 1; }, {.argument_names = {"int"}});
   numbers(cast(x, DType::Int32));
   save_functions(path, {{"f_pullback", f}, {"f", f}, {"n", numbers}});
@@ -418,6 +418,27 @@ TEST_F(SavedFunctionsTest, AreCompiledAheadOfTimeOrRefused) {
   EXPECT_CONTAINS(readFile(header), " */\nstatic inline int net_f_g(");
   EXPECT_MISUSE(ValueError, compile_ahead(one, object, header, {.name = "calque"}),
                 "compile_ahead: 'calque' is no name in C");
+  // A function of C, a keyword, a macro, and what functions of the header have in them: what begins so is free.
+  for (const std::string name : {"index", "class", "EOF", "time", "model", "y0", "std", "log2f64x"}) {
+    compile_ahead(one, directory.file(name + ".o"), header);
+    EXPECT_CONTAINS(readFile(header), "*/\nstatic const calque_library " + name + "_1 = {");
+    EXPECT_CONTAINS(readFile(header), "static inline int " + name + "_f(calque_model *model, ");
+    EXPECT_CONTAINS(readFile(header), "return calque_call(model, &" + name + "_1, 0, ");
+  }
+  for (const std::string name : {"step", "net", "NET", "digits", "x", "f", "index_"}) {
+    compile_ahead(one, directory.file(name + ".o"), header);
+    EXPECT_CONTAINS(readFile(header), "static const calque_library " + name + " = {");
+  }
+  // What begins so is C's, too, and the library leaves the functions their names.
+  save_functions(path, {{"create", f}, {"spin_lock", f}});
+  compile_ahead(load_functions(path), object, header, {.name = "pthread"});
+  EXPECT_CONTAINS(readFile(header), "static const calque_library pthread = {");
+  EXPECT_CONTAINS(readFile(header), "static inline int pthread_create_1(");
+  EXPECT_CONTAINS(readFile(header), "static inline int pthread_spin_lock_1(");
+  save_functions(path, {{"1", f}});
+  compile_ahead(load_functions(path), object, header, {.name = "index"});
+  EXPECT_CONTAINS(readFile(header), "static const calque_library index_2 = {");
+  EXPECT_CONTAINS(readFile(header), "static inline int index_1(");
   const Operation op({.name = "ahead_negate",
                       .types = [](const std::vector<TensorSpec<>> &in) { return in; },
                       .kernel = [](const KernelTensor *, const KernelTensor *, void *) -> std::int32_t { return 0; }});

@@ -228,6 +228,7 @@ def main():
     c_code = """#include <complex.h>
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include "x.h"
@@ -249,6 +250,33 @@ int main(void) {
             + [library, "-lm", "-lpthread", "-o", directory / "names"]
         )
         run([directory / "names"])
+    # An object that is called as a function of the C library is, another as a keyword, and one that makes a function's
+    # name one of the library's.
+    for name, function in (("index", "index_f0"), ("while", "while_f0"), ("pthread", "pthread_join_1")):
+        own = [compile_tool, programs / "names.own", "-o", directory / f"{name}.o", "--header", directory / f"{name}.h"]
+        run(own)
+        taken = name if name == "pthread" else f"{name}_1"
+        code = f"""#include <pthread.h>
+#include <stdlib.h>
+#include <strings.h>
+#include "{name}.h"
+int main(void) {{
+  float a[2] = {{1, 2}}, b[2] = {{3, 4}}, sum[2];
+  calque_model *model = calque_open(&{taken});
+  if (!model || {function}(model, a, 2, b, 2, sum, 2, NULL))
+    return 1;
+  calque_close(model);
+  return sum[1] != 6;
+}}
+"""
+        (directory / f"{name}.c").write_text(code)
+        for language in ("c", "c++"):
+            run(
+                [compiler, *flags, "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-I", directory, "-x", language]
+                + [directory / f"{name}.c", "-x", "none", directory / f"{name}.o", library, "-lm", "-lpthread"]
+                + ["-o", directory / name]
+            )
+            run([directory / name])
 
 
 main()

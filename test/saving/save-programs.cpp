@@ -353,7 +353,9 @@ void saveNames() {
                                           "x_1",
                                           "calque_library",
                                           "x_cotangent",
-                                          "typeof"};
+                                          "typeof",
+                                          "si_value",
+                                          "sa_handler"};
   std::vector<std::pair<std::string, FunctionToSave>> functions;
   auto save = [&](const std::string &name, auto f) {
     functions.emplace_back(name, f.get_concrete_function(TensorSpec<float>({kDynamic}), TensorSpec<float>({kDynamic})));
@@ -364,6 +366,7 @@ void saveNames() {
   // "x" beside each of the names that are made from it.
   for (const char *other : {"x_size0", "x_1", "x_1_size0", "result", "result_capacity"})
     save(std::string("x and ") + other, function(add, {.argument_names = {"x", other}}));
+  save("join", function(add)); // in an object pthread.o
   save("results", function(
                       [names](const Tensor &a, const Tensor &b) {
                         std::map<std::string, Tensor> all;

@@ -13,7 +13,8 @@
 namespace calque {
 
 struct AheadOptions {
-  // What names in C begin with: letters, digits and underscores. Empty: the name of the object file.
+  // What names in C begin with: letters, digits and underscores. Empty: the name of the object file. Where C has the
+  // name itself for something else, as "index", functions still begin with it, and the library is index_1.
   std::string name = {};
   // The CPU that the code is for: "baseline", "avx2", "avx512" or "aarch64". Empty: this one.
   std::string target = {};
