@@ -10,7 +10,8 @@
 
 namespace calque::detail {
 
-// Keywords, and what the headers of C and POSIX declare or define, as variables and functions of a header can't be called.
+// Keywords, and what the headers of C and POSIX declare or define, as variables and functions of a header can't be
+// called.
 bool isNameOfC(std::string_view name);
 
 // Keywords and macros, as parameters of functions can't be called either.

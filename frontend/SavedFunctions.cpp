@@ -10,6 +10,7 @@
 #include "frontend/UserOperations.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace calque {
 namespace detail {
@@ -310,9 +311,32 @@ const std::map<std::string, Variable> &SavedFunctions::variables(SourceLocation 
   return file(where).variables;
 }
 
+namespace {
+const SavedTrace &traceAt(const SavedFunction &function, std::size_t number, const SourceLocation &where) {
+  if (number >= function.traces.size())
+    throw ValueError(absl::StrCat(function.name, ": there is no trace ", number, "; it was saved with ",
+                                  schema::counted(function.traces.size(), "trace")),
+                     userLine(where));
+  return function.traces[number];
+}
+} // namespace
+
 Function<std::vector<Tensor>(const std::vector<Tensor> &)> SavedFunctions::operator[](const FunctionName &of) const {
+  std::vector<std::size_t> all(find(of.name, of.where)->traces.size());
+  std::iota(all.begin(), all.end(), 0);
+  return on_tensors(of, all);
+}
+
+Function<std::vector<Tensor>(const std::vector<Tensor> &)>
+SavedFunctions::on_tensors(const FunctionName &of, const std::vector<std::size_t> &chosen) const {
   const auto &[name, where] = of;
-  std::shared_ptr<const SavedFunction> function = findToRun(name, where);
+  auto function = std::make_shared<SavedFunction>(*findToRun(name, where));
+  std::vector<SavedTrace> traces;
+  for (std::size_t number : chosen)
+    traces.push_back(traceAt(*function, number, where));
+  if (traces.empty())
+    throw ValueError(absl::StrCat(name, ": on_tensors is given no trace"), userLine(where));
+  function->traces = std::move(traces);
   for (const SavedTrace &trace : function->traces)
     for (const SignaturePart &part : trace.signature.parts)
       if (part.kind == SignaturePart::Kind::Variable)
@@ -331,10 +355,10 @@ Function<std::vector<Tensor>(const std::vector<Tensor> &)> SavedFunctions::opera
       throw SignatureError(
           absl::StrCat(name, ": its tensors do not say which of ",
                        typesOf(function->traces[static_cast<std::size_t>(same - types.begin())].signature), " and ",
-                       typesOf(trace.signature), " is called; ask for the function with its C++ signature"),
+                       typesOf(trace.signature),
+                       " is called; ask for the function with its C++ signature, or for one of them, by on_tensors"),
           userLine(where));
   }
-  auto flat = std::make_shared<SavedFunction>(*function);
   auto list = [](const std::vector<SignaturePart> &parts, const char *path) {
     std::vector<SignaturePart> tensors(1);
     tensors[0].kind = SignaturePart::Kind::Count;
@@ -344,7 +368,7 @@ Function<std::vector<Tensor>(const std::vector<Tensor> &)> SavedFunctions::opera
     tensors[0].text = schema::counted(tensors.size() - 1, "element");
     return tensors;
   };
-  for (SavedTrace &trace : flat->traces) {
+  for (SavedTrace &trace : function->traces) {
     trace.signature.parts = list(trace.signature.parts, "argument 0");
     std::vector<SignaturePart> results;
     for (const SavedPart &result : trace.results)
@@ -353,7 +377,7 @@ Function<std::vector<Tensor>(const std::vector<Tensor> &)> SavedFunctions::opera
     for (SignaturePart &part : list(results, "result"))
       trace.results.push_back({std::move(part)});
   }
-  return LoadedFunction<std::vector<Tensor>(const std::vector<Tensor> &)>::make(std::move(flat), where);
+  return LoadedFunction<std::vector<Tensor>(const std::vector<Tensor> &)>::make(std::move(function), where);
 }
 
 std::vector<std::vector<TensorSpec<>>> SavedFunctions::argument_specs(const std::string &name,
@@ -368,20 +392,40 @@ std::vector<std::vector<TensorSpec<>>> SavedFunctions::argument_specs(const std:
   return all;
 }
 
-std::vector<std::string> SavedFunctions::argument_names(const std::string &name, SourceLocation where) const {
+std::vector<std::vector<SavedHostValue>> SavedFunctions::host_values(const std::string &name,
+                                                                     SourceLocation where) const {
+  std::vector<std::vector<SavedHostValue>> all;
+  for (const SavedTrace &trace : find(name, where)->traces) {
+    std::vector<SavedHostValue> &values = all.emplace_back();
+    for (const SignaturePart &part : trace.signature.parts)
+      if (part.kind == SignaturePart::Kind::Host)
+        values.push_back({part.path, part.text});
+  }
+  return all;
+}
+
+std::vector<std::string> SavedFunctions::argument_names(const std::string &name, std::size_t trace,
+                                                        SourceLocation where) const {
   std::vector<std::string> names;
-  for (const SignaturePart &part : find(name, where)->traces[0].signature.parts)
+  for (const SignaturePart &part : traceAt(*find(name, where), trace, where).signature.parts)
     if (part.kind == SignaturePart::Kind::Tensor)
       names.push_back(part.path);
   return names;
 }
+std::vector<std::string> SavedFunctions::argument_names(const std::string &name, SourceLocation where) const {
+  return argument_names(name, 0, where);
+}
 
-std::vector<std::string> SavedFunctions::result_names(const std::string &name, SourceLocation where) const {
+std::vector<std::string> SavedFunctions::result_names(const std::string &name, std::size_t trace,
+                                                      SourceLocation where) const {
   std::vector<std::string> names;
-  for (const SavedPart &result : find(name, where)->traces[0].results)
+  for (const SavedPart &result : traceAt(*find(name, where), trace, where).results)
     if (result.part.kind == SignaturePart::Kind::Tensor)
       names.push_back(result.part.path);
   return names;
+}
+std::vector<std::string> SavedFunctions::result_names(const std::string &name, SourceLocation where) const {
+  return result_names(name, 0, where);
 }
 
 std::string SavedFunctions::str(SourceLocation where) const {

@@ -254,7 +254,18 @@ TEST_F(SavedFunctionsTest, KeepAllTracesWhenTheyAreSavedAgain) {
     f(x, n);
   save_functions(path, {{"f", f}});
   EXPECT_CONTAINS(errorOf<SignatureError>([&] { load_functions(path)["f"]; }),
-                  "f: its tensors do not say which of (float32[2,3], int 1) and (float32[2,3], int 2) is called");
+                  "f: its tensors do not say which of (float32[2,3], int 1) and (float32[2,3], int 2) is called; "
+                  "ask for the function with its C++ signature, or for one of them, by on_tensors");
+  const SavedFunctions saved = load_functions(path);
+  using Values = std::vector<SavedHostValue>;
+  EXPECT_EQ(saved.host_values("f"),
+            (std::vector<Values>{{{"argument 1", "int 1"}}, {{"argument 1", "int 2"}}, {{"argument 1", "int 3"}}}));
+  expectSame(saved.on_tensors("f", {1})({x})[0], f(x, 2).first);
+  EXPECT_EQ(saved.result_names("f", 1), (std::vector<std::string>{"result[0]"}));
+  EXPECT_MISUSE(ValueError, saved.on_tensors("f", {3}), "f: there is no trace 3; it was saved with 3 traces");
+  EXPECT_MISUSE(ValueError, saved.on_tensors("f", {}), "f: on_tensors is given no trace");
+  EXPECT_CONTAINS(errorOf<SignatureError>([&] { saved.on_tensors("f", {0, 2}); }),
+                  "(float32[2,3], int 1) and (float32[2,3], int 3)");
   save_functions(path, {{"f", load_functions(path).function<std::pair<Tensor, int>(Tensor, int)>("f")}});
   auto again = load_functions(path).function<std::pair<Tensor, int>(Tensor, int)>("f");
   for (int n : {1, 2, 3}) {

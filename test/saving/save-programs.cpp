@@ -378,6 +378,32 @@ void saveNames() {
   save_functions(directory + "/names.own", functions);
 }
 
+// Functions that were saved for several numbers, texts and structures of the program.
+void saveHostValues() {
+  auto scaled = function(
+      [](const Tensor &x, int n, const std::string &mode, double by, bool negate) {
+        Tensor y = (mode == "sum" ? sum(x) : x) * float(n) * float(by);
+        return negate ? -y : y;
+      },
+      {.argument_names = {"x", "n", "mode", "by", "negate"}});
+  const Tensor rows = ones({2});
+  for (int n : {1, 2, 3})
+    for (const char *mode : {"sum", "each one"})
+      scaled(rows, n, mode, 0.5, false);
+  scaled(rows, 3, "sum", 0.5, true);
+  auto one = function([](int n, const Tensor &x) { return x + float(n); });
+  one(7, scalar(1.f));
+  auto total = function([](const std::vector<Tensor> &all) {
+    Tensor sum = all[0];
+    for (std::size_t i = 1; i < all.size(); ++i)
+      sum += all[i];
+    return std::vector<Tensor>(all.size(), sum);
+  });
+  total({scalar(1.f)});
+  total({scalar(1.f), scalar(2.f)});
+  save_functions(directory + "/hosts.own", {{"scaled", scaled}, {"one", one}, {"total", total}});
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -391,6 +417,7 @@ int main(int argc, char **argv) {
     saveUserOperation();
     saveForC();
     saveNames();
+    saveHostValues();
   } catch (const Error &error) {
     std::cerr << error.what() << '\n';
     return 1;

@@ -64,6 +64,13 @@ struct FunctionName {
   FunctionName(const char *text, SourceLocation line = SourceLocation::current()) : name(text), where(line) {}
 };
 
+// A number or a text among the arguments of a saved function: what messages call it, "argument 1 'n'", and the value
+// that it had, "int 2" or "string "mean"".
+struct SavedHostValue {
+  std::string name, value;
+  bool operator==(const SavedHostValue &other) const { return name == other.name && value == other.value; }
+};
+
 // The functions of a file. It is a shared handle; so are the functions, which have the same variables.
 class CALQUE_API SavedFunctions {
 public:
@@ -86,15 +93,26 @@ public:
   // The function of a name on its tensors alone, in order, whatever their structure was. SignatureError for one that
   // takes variables, and for one that was saved for calls which differ in host values alone.
   Function<std::vector<Tensor>(const std::vector<Tensor> &)> operator[](const FunctionName &name) const;
+  // The same on some of its traces, by their places in what follows: those of certain host values. ValueError for none,
+  // and for one that the function has not.
+  Function<std::vector<Tensor>(const std::vector<Tensor> &)> on_tensors(const FunctionName &name,
+                                                                        const std::vector<std::size_t> &traces) const;
 
   // One entry for each trace of a function: the types of its tensors.
   std::vector<std::vector<TensorSpec<>>> argument_specs(const std::string &name,
                                                         SourceLocation where = SourceLocation::current()) const;
+  // One entry for each trace of a function: the numbers and texts that it was saved for.
+  std::vector<std::vector<SavedHostValue>> host_values(const std::string &name,
+                                                       SourceLocation where = SourceLocation::current()) const;
   // What messages call the tensors of its arguments, "argument 0 'x'", and its results, "result[0]",
-  // "result["logits"]".
+  // "result["logits"]": those of the first trace, or of another. ValueError for a trace that the function has not.
   std::vector<std::string> argument_names(const std::string &name,
                                           SourceLocation where = SourceLocation::current()) const;
+  std::vector<std::string> argument_names(const std::string &name, std::size_t trace,
+                                          SourceLocation where = SourceLocation::current()) const;
   std::vector<std::string> result_names(const std::string &name,
+                                        SourceLocation where = SourceLocation::current()) const;
+  std::vector<std::string> result_names(const std::string &name, std::size_t trace,
                                         SourceLocation where = SourceLocation::current()) const;
   // The signatures of all functions, and the variables, as text.
   std::string str(SourceLocation where = SourceLocation::current()) const;
