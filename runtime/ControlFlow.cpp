@@ -214,8 +214,7 @@ CALQUE_KERNEL calque_rt_while(const int64_t *given) {
   const auto lackSite = static_cast<int32_t>(words.number());
   words.next = sizes;
   PartCall condition(frame, parts[conditionPart], words.next), body(frame, parts[bodyPart], words.next);
-  // The sizes that the body gives its variables are those that they have, which come first among those of the inputs.
-  if (!condition.prepare() || !body.prepare() || !body.hasSizes(words.next, site))
+  if (!condition.prepare())
     return;
   for (uint64_t each : body.inPlace())
     next[each] = nullptr;
@@ -233,6 +232,11 @@ CALQUE_KERNEL calque_rt_while(const int64_t *given) {
       return;
     if (!goesOn)
       break;
+    // Sizes that don't fit in the body are no fault of a loop without iterations, as those of a branch are none where
+    // the other is taken. What the body gives its variables has the sizes that they have, which come first among those
+    // of the inputs.
+    if (done == 0 && (!body.prepare() || !body.hasSizes(words.next, site)))
+      return;
     for (size_t i = 0; i < numVariables; ++i)
       outputs[i] = next[i] ? next[i] : inputs[i];
     const bool drops = dropsStacks && stacks && !boxes;

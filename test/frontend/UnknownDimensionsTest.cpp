@@ -245,6 +245,46 @@ TEST(FunctionContract, SizesThatAreNotKnownAreNoNumbersOfCpp) {
   EXPECT_CONTAINS(errorOf<StateError>([&] { number.get_concrete_function(rows); }), "is used as a C++ number");
 }
 
+// A loop without iterations gives what it begins with, as it does eagerly, whatever its body would do with these sizes.
+TEST(FunctionContract, SizesInLoopsAreComparedWhenAnIterationRuns) {
+  const std::vector<TensorSpec<>> specs{TensorSpec<float>({kDynamic, 3}), TensorSpec<float>({kDynamic, 3}),
+                                        TensorSpec<std::int32_t>({})};
+  Variable v(zeros({2, 3}));
+  auto grown = [](const Tensor &x, const Tensor &, const Tensor &n) {
+    return for_range(0, n, x, [](const Tensor &, const Tensor &rows) { return concat({rows, rows}); });
+  };
+  auto multiplied = [](const Tensor &x, const Tensor &y, const Tensor &n) {
+    return for_range(0, n, x, [&](const Tensor &, const Tensor &rows) { return rows + sum(x * y); });
+  };
+  auto assigned = [&](const Tensor &x, const Tensor &y, const Tensor &n) {
+    v.assign_add(ones({2, 3}));
+    Tensor i = scalar(0), rows = x;
+    while (i < n) {
+      rows = rows * y;
+      i = i + 1;
+    }
+    return rows;
+  };
+  const Tensor x = ones({2, 3}), y = ones({4, 3});
+  auto check = [&](const auto &lambda, const std::string &error) {
+    auto f = function(lambda, {.input_signature = specs});
+    auto slope = function([&](const Tensor &x, const Tensor &y,
+                              const Tensor &n) { return grad([&](const Tensor &x) { return sum(f(x, y, n)); })(x); },
+                          {.input_signature = specs});
+    expectValues(f(x, y, scalar(0)), std::vector<float>(6, 1));
+    expectValues(slope(x, y, scalar(0)), std::vector<float>(6, 1));
+    const std::vector<float> before = v.value().to_vector<float>();
+    for (int n : {1, 2}) {
+      EXPECT_CONTAINS(errorOf<ShapeError>([&] { f(x, y, scalar(n)); }), error);
+      EXPECT_CONTAINS(errorOf<ShapeError>([&] { slope(x, y, scalar(n)); }), error);
+    }
+    expectValues(v.value(), before);
+  };
+  check(grown, "for_range: dimension 0 of operand 1 is 4, and it must be 2");
+  check(multiplied, "and they must be equal");
+  check(assigned, "and they must be equal");
+}
+
 TEST(FunctionContract, VariablesTakeValuesWhoseSizesAreComparedAtTheCall) {
   Variable v(zeros({2, 3}));
   auto f = function(
