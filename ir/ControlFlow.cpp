@@ -556,8 +556,12 @@ void WhileOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::Sm
                return yielded;
              });
   for (auto [i, variable] : llvm::enumerate(floats))
-    if (needed[variable])
-      operandCotangents[variable] = reverse.getResult(firstCotangent + i);
+    if (needed[variable]) {
+      Value &cotangent = operandCotangents[variable] = reverse.getResult(firstCotangent + i);
+      // The sizes of the last are those that the loop has begun with, which its type does not say.
+      if (isVarying(variable))
+        cotangent = ReshapeLikeOp::create(builder, location, cotangent, getInitial()[variable]);
+    }
   for (auto [i, invariant] : llvm::enumerate(sums))
     operandCotangents[getNumVariables() + invariant] = reverse.getResult(firstSum + i);
 }

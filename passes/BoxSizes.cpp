@@ -324,8 +324,11 @@ struct BoxSizes : calque::impl::BoxSizesBase<BoxSizes> {
     if (makers.areNone())
       return;
     Block &block = function.getBody().front();
-    llvm::SmallBitVector boxes = Boxer(makers).run(
-        block, SmallVector<Given>(block.getTerminator()->getNumOperands(), Given{Given::BoxedIfLate}));
+    // A result that has the sizes of an argument, such as the gradient with respect to it, has memory beforehand.
+    SmallVector<Given> given;
+    for (Value like : calque::argumentsOfSizes(function.getBody()))
+      given.push_back(like ? Given{Given::AsItIs, like} : Given{Given::BoxedIfLate});
+    llvm::SmallBitVector boxes = Boxer(makers).run(block, given);
     SmallVector<int64_t> late;
     for (unsigned i : boxes.set_bits())
       late.push_back(i);

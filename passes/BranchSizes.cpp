@@ -11,38 +11,72 @@
 using namespace mlir;
 using namespace calque::ir;
 
-// Infers the types of a program's values from those of its arguments, and counts the operations up to one whose type
-// rule fails.
-static LogicalResult inferTypes(Region &region, TypeRange arguments, unsigned &done) {
+namespace {
+
+// What a cond gives whose branches may give other sizes: those that are equal in both.
+SmallVector<Type> commonTypes(CondOp op) {
+  SmallVector<Type> types;
+  for (auto [then, otherwise] : llvm::zip_equal(op.getThen().front().getTerminator()->getOperandTypes(),
+                                                op.getOtherwise().front().getTerminator()->getOperandTypes())) {
+    SmallVector<int64_t> shape(cast<RankedTensorType>(then).getShape());
+    for (auto [size, other] : llvm::zip_equal(shape, cast<RankedTensorType>(otherwise).getShape()))
+      if (size != other)
+        size = ShapedType::kDynamic;
+    types.push_back(RankedTensorType::get(shape, cast<RankedTensorType>(then).getElementType()));
+  }
+  return types;
+}
+
+// How far types could be inferred: the number of operations up to one whose type rule fails, and whether that is a
+// branch or loop, or inside of one, whose sizes need not fit where it does not run.
+struct Progress {
+  unsigned done = 0;
+  bool isInside = false;
+};
+
+// Infers the types of a program's values from those of its arguments. Where sizes may be late, the branches of a cond
+// need not agree.
+LogicalResult inferTypes(Region &region, TypeRange arguments, bool areLate, Progress &progress) {
   for (auto [argument, type] : llvm::zip_equal(region.getArguments(), arguments))
     argument.setType(type);
   for (Operation &op : region.front().without_terminator()) {
-    TypeRange taken = op.getOperandTypes();
+    auto fail = [&] {
+      progress.isInside |= op.getNumRegions() > 0;
+      return failure();
+    };
+    SmallVector<Type> taken(op.getOperandTypes());
+    if (auto loop = dyn_cast<WhileOp>(op))
+      for (size_t i = 0; i < loop.getVarying().size(); i += 2) {
+        Type &type = taken[loop.getVarying()[i]];
+        SmallVector<int64_t> shape(cast<RankedTensorType>(type).getShape());
+        shape[loop.getVarying()[i + 1]] = ShapedType::kDynamic;
+        type = RankedTensorType::get(shape, cast<RankedTensorType>(type).getElementType());
+      }
     for (Region &inner : op.getRegions())
-      if (failed(inferTypes(inner, isa<CondOp>(op) ? taken.drop_front() : taken, done)))
-        return failure();
+      if (failed(inferTypes(inner, ArrayRef(taken).drop_front(isa<CondOp>(op)), areLate, progress)))
+        return fail();
     auto inference = dyn_cast<InferTypeOpInterface>(op);
     SmallVector<Type> types;
-    if (!inference ||
-        failed(inference.inferReturnTypes(op.getContext(), std::nullopt, op.getOperands(), op.getAttrDictionary(),
-                                          op.getPropertiesStorage(), op.getRegions(), types)))
-      return failure();
+    if (auto cond = dyn_cast<CondOp>(op); cond && areLate)
+      types = commonTypes(cond);
+    else if (!inference ||
+             failed(inference.inferReturnTypes(op.getContext(), std::nullopt, op.getOperands(), op.getAttrDictionary(),
+                                               op.getPropertiesStorage(), op.getRegions(), types)))
+      return fail();
     for (auto [result, type] : llvm::zip_equal(op.getResults(), types))
       result.setType(type);
-    ++done;
+    ++progress.done;
   }
   return success();
 }
 
-namespace {
-
-// Finds, for each unknown size of what a branch gives, the inputs and dimensions of them that have the same size. Each
-// unknown size of the inputs gets a number of its own, with which types are inferred; where the branch takes two sizes
+// Finds, for each unknown size of what a region gives, the inputs and dimensions of them that have the same size. Each
+// unknown size of the inputs gets a number of its own, with which types are inferred; where the region takes two sizes
 // to be equal, which is checked when it runs, they get one number, and the known size where one of them is known.
 class SourcesOfSizes {
 public:
-  SourcesOfSizes(CondOp op, Region &branch) : op(op), branch(branch) {
-    for (auto [input, type] : llvm::enumerate(op.getInputs().getTypes()))
+  SourcesOfSizes(Region &region, TypeRange given, bool areLate) : region(region), given(given), areLate(areLate) {
+    for (auto [input, type] : llvm::enumerate(region.getArgumentTypes()))
       for (auto [dimension, size] : llvm::enumerate(cast<RankedTensorType>(type).getShape()))
         if (ShapedType::isDynamic(size))
           sources.push_back({static_cast<int64_t>(input), static_cast<int64_t>(dimension)});
@@ -55,12 +89,13 @@ public:
   using Source = std::pair<int64_t, int64_t>; // an input, and a dimension of it
   using Found = SmallVector<SmallVector<Source>>;
 
-  // Nothing where there is a size that is that of no input.
+  // Nothing where types can't be inferred, and an empty list for a size that is that of no input.
   std::optional<Found> find() {
     Found found;
     unsigned done = infer(&found);
     while (done != kAll) {
-      if (sources.size() > kMostMerged)
+      // What may be late is no more than what operations demand that run in each call.
+      if (sources.size() > kMostMerged || (areLate && isInside))
         return std::nullopt;
       // Two more sizes must be equal: those with which inference gets farthest.
       SmallVector<int64_t> best;
@@ -87,7 +122,7 @@ public:
       numbers = best;
       done = infer(&found);
     }
-    return isKnown ? std::optional(std::move(found)) : std::nullopt;
+    return found;
   }
 
 private:
@@ -99,7 +134,7 @@ private:
   unsigned infer(Found *found) {
     SmallVector<Type> types;
     const int64_t *number = numbers.begin();
-    for (Type type : op.getInputs().getTypes()) {
+    for (Type type : region.getArgumentTypes()) {
       auto tensor = cast<RankedTensorType>(type);
       SmallVector<int64_t> shape(tensor.getShape());
       for (int64_t &size : shape)
@@ -109,10 +144,12 @@ private:
     }
     Region clone;
     IRMapping mapping;
-    branch.cloneInto(&clone, mapping);
-    unsigned done = 0;
-    if (failed(inferTypes(clone, types, done)))
-      return done;
+    region.cloneInto(&clone, mapping);
+    Progress progress;
+    const bool isInferred = succeeded(inferTypes(clone, types, areLate, progress));
+    isInside = progress.isInside;
+    if (!isInferred)
+      return progress.done;
     if (found)
       collect(clone.front().getTerminator()->getOperandTypes(), *found);
     return kAll;
@@ -120,26 +157,25 @@ private:
 
   void collect(TypeRange inferred, Found &found) {
     found.clear();
-    isKnown = true;
-    for (auto [given, type] : llvm::zip_equal(op.getResultTypes(), inferred))
+    for (auto [own, type] : llvm::zip_equal(given, inferred))
       for (auto [size, number] :
-           llvm::zip_equal(cast<RankedTensorType>(given).getShape(), cast<RankedTensorType>(type).getShape())) {
+           llvm::zip_equal(cast<RankedTensorType>(own).getShape(), cast<RankedTensorType>(type).getShape())) {
         if (!ShapedType::isDynamic(size))
           continue;
         SmallVector<Source> &same = found.emplace_back();
-        for (auto [source, own] : llvm::zip_equal(sources, numbers))
-          if (own == number)
+        for (auto [source, numberOfSource] : llvm::zip_equal(sources, numbers))
+          if (numberOfSource == number)
             same.push_back(source);
-        isKnown &= !same.empty();
       }
   }
 
-  CondOp op;
-  Region &branch;
+  Region &region;
+  TypeRange given; // what is known of what the region gives
+  bool areLate;
+  bool isInside = false; // Progress::isInside of the last inference
   std::vector<Source> sources;
   llvm::SmallSetVector<int64_t, 8> known; // sizes of the inputs
   SmallVector<int64_t> numbers;           // of each source
-  bool isKnown = false;
 };
 
 } // namespace
@@ -149,7 +185,8 @@ std::optional<SmallVector<int64_t>> calque::sourcesOfSizes(CondOp op) {
   if (llvm::all_of(op.getResultTypes(), [](Type type) { return cast<RankedTensorType>(type).hasStaticShape(); }))
     return result;
   // Of each size one that it is in both branches. What a branch takes to be equal is checked in that branch alone.
-  auto ofThen = SourcesOfSizes(op, op.getThen()).find(), ofOtherwise = SourcesOfSizes(op, op.getOtherwise()).find();
+  auto ofThen = SourcesOfSizes(op.getThen(), op.getResultTypes(), false).find(),
+       ofOtherwise = SourcesOfSizes(op.getOtherwise(), op.getResultTypes(), false).find();
   if (!ofThen || !ofOtherwise)
     return std::nullopt;
   for (auto [first, second] : llvm::zip_equal(*ofThen, *ofOtherwise)) {
@@ -157,6 +194,35 @@ std::optional<SmallVector<int64_t>> calque::sourcesOfSizes(CondOp op) {
     if (common == first.end())
       return std::nullopt;
     result.append({common->first, common->second});
+  }
+  return result;
+}
+
+SmallVector<Value> calque::argumentsOfSizes(Region &region) {
+  TypeRange given = region.front().getTerminator()->getOperandTypes();
+  SmallVector<Value> result(given.size());
+  auto found = SourcesOfSizes(region, given, true).find();
+  if (!found)
+    return result;
+  const auto *sources = found->begin(); // of the next unknown size
+  for (auto [like, type] : llvm::zip_equal(result, given)) {
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(type).getShape();
+    const auto *own = sources;
+    sources += llvm::count_if(shape, ShapedType::isDynamic);
+    for (BlockArgument argument : region.getArguments()) {
+      if (own == sources || argument.getType() != type)
+        continue;
+      const auto *each = own;
+      bool isLike = true;
+      for (auto [dimension, size] : llvm::enumerate(shape))
+        if (ShapedType::isDynamic(size))
+          isLike &= llvm::is_contained(
+              *each++, std::pair<int64_t, int64_t>(argument.getArgNumber(), static_cast<int64_t>(dimension)));
+      if (isLike) {
+        like = argument;
+        break;
+      }
+    }
   }
   return result;
 }

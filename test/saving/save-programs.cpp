@@ -109,6 +109,18 @@ void saveControlFlow() {
   };
   save("scan", scanned, {x});
   save("scan_open", scanned, {x}, true, {TensorSpec<float>({kDynamic, 2})});
+  // Rows are added in each iteration; the pullback goes back to the sizes of the argument.
+  save("grown",
+       [](const Tensors &in) {
+         auto [i, rows] =
+             while_loop([&](const Tensor &i, const Tensor &) { return i < in[1]; },
+                        [](const Tensor &i, const Tensor &rows) {
+                          return std::tuple(i + 1, concat({rows, tanh(sum(rows, {0}, true))}));
+                        },
+                        std::tuple(scalar(0), exp(in[0])), {.shape_invariants = {std::nullopt, Shape{kDynamic, 2}}});
+         return Tensors{sum(square(rows)) + sum(in[0])};
+       },
+       {x, scalar(3)}, true, {TensorSpec<float>({kDynamic, 2}), TensorSpec<std::int32_t>({})});
   save("fold",
        [](const Tensors &in) {
          return Tensors{fold([](const Tensor &sum, const Tensor &row) { return sum * 0.5f + row; }, zeros({2}), in[0])};

@@ -98,6 +98,34 @@ func.func @branch(%p: tensor<i1>, %x: tensor<?x2xf32>) -> tensor<?xf32> {
 
 // -----
 
+// What is made of a late value and has the sizes of an argument is given as it is.
+// CHECK-LABEL: func.func @like(
+// CHECK-SAME: -> tensor<?x2xf32> {
+// CHECK-NOT: calque.late
+// CHECK: %[[LOOP:.*]]:2 = calque.while
+// CHECK: %[[R:.*]] = calque.on_entries %[[LOOP]]#1, %arg0 {calque.likes = array<i64: 1>, entries = 1 : i64}
+// CHECK: calque.reshape_like
+// CHECK: calque.add
+// CHECK: return %[[R]] : tensor<?x2xf32>
+func.func @like(%x: tensor<?x2xf32>, %n: tensor<i64>) -> tensor<?x2xf32> {
+  %r:2 = calque.while %n, %x {varying = array<i64: 1, 0>} : (tensor<i64>, tensor<?x2xf32>) -> (tensor<i64>, tensor<?x2xf32>) {
+  ^bb0(%i: tensor<i64>, %y: tensor<?x2xf32>):
+    %four = calque.constant {value = dense<4> : tensor<i64>} : () -> tensor<i64>
+    %c = calque.less %i, %four : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    vector.yield %c : tensor<i1>
+  } {
+  ^bb0(%i: tensor<i64>, %y: tensor<?x2xf32>):
+    %z = calque.concat %y, %y : (tensor<?x2xf32>, tensor<?x2xf32>) -> tensor<?x2xf32>
+    %n1 = calque.add %i, %i : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    vector.yield %n1, %z : tensor<i64>, tensor<?x2xf32>
+  }
+  %like = calque.reshape_like %r#1, %x : (tensor<?x2xf32>, tensor<?x2xf32>) -> tensor<?x2xf32>
+  %sum = calque.add %like, %x : (tensor<?x2xf32>, tensor<?x2xf32>) -> tensor<?x2xf32>
+  return %sum : tensor<?x2xf32>
+}
+
+// -----
+
 // Nothing of late size: nothing changes.
 // CHECK-LABEL: func.func @none(
 // CHECK-NEXT: calque.exp
