@@ -192,12 +192,61 @@ llvm::Function *takeWords(llvm::Module &module, llvm::Function &function) {
   return nullptr;
 }
 
-// An outlined parallel loop: `call` is the function that stands for the loop, `piece` runs some of its iterations.
+// An outlined parallel loop: `call` is the function that stands for the loop, `piece` runs some of its iterations. A
+// kernel that is one loop as a whole is its `call`, and returns the number of iterations.
 struct Parallel {
   std::string call, piece;
   std::optional<int64_t> count; // else the call's first argument
   int64_t grain;
 };
+
+// Gives a kernel that is one loop the calling convention of the runtime, and makes the function that says what the loop
+// is (runtime/Kernels.h). A piece reads the kernel's words.
+void takeWordsOfLoop(llvm::Module &module, llvm::Function &function, const Parallel &loop) {
+  llvm::LLVMContext &context = module.getContext();
+  llvm::IRBuilder<> builder(context);
+  llvm::Type *pointer = builder.getPtrTy(), *i64 = builder.getInt64Ty(), *nothing = builder.getVoidTy();
+  std::string name = function.getName().str();
+  llvm::Function *piece = module.getFunction(loop.piece);
+  function.setName(name + ".count");
+  becomePartOfCaller(function);
+  becomePartOfCaller(*piece);
+  auto wordsOf = [&](llvm::Value *words, llvm::SmallVectorImpl<llvm::Value *> &arguments) {
+    for (auto [number, type] : llvm::enumerate(function.getFunctionType()->params()))
+      arguments.push_back(builder.CreateLoad(type, builder.CreateConstGEP1_64(i64, words, number)));
+  };
+  auto begin = [&](llvm::FunctionType *type, llvm::GlobalValue::LinkageTypes linkage, const std::string &called) {
+    auto *made = llvm::Function::Create(type, linkage, called, module);
+    builder.SetInsertPoint(llvm::BasicBlock::Create(context, "", made));
+    return made;
+  };
+  auto *thunk = begin(llvm::FunctionType::get(nothing, {pointer, i64, i64}, false), llvm::Function::InternalLinkage,
+                      loop.piece + "_thunk");
+  llvm::SmallVector<llvm::Value *> ofPiece{thunk->getArg(1), thunk->getArg(2)};
+  wordsOf(thunk->getArg(0), ofPiece);
+  builder.CreateCall(piece, ofPiece);
+  builder.CreateRetVoid();
+
+  auto *kernelType = llvm::FunctionType::get(nothing, {pointer}, false);
+  auto *kernel = begin(kernelType, llvm::Function::ExternalLinkage, name);
+  llvm::SmallVector<llvm::Value *> ofCount;
+  wordsOf(kernel->getArg(0), ofCount);
+  llvm::FunctionCallee run = module.getOrInsertFunction("calque_rt_parallel_for", nothing, i64, i64, pointer, pointer);
+  builder.CreateCall(run,
+                     {builder.CreateCall(&function, ofCount), builder.getInt64(loop.grain), thunk, kernel->getArg(0)});
+  builder.CreateRetVoid();
+
+  auto *pieces = begin(kernelType, llvm::Function::ExternalLinkage, name + kPiecesSuffix.str());
+  ofCount.clear();
+  wordsOf(pieces->getArg(0), ofCount);
+  llvm::Value *place = builder.CreateLoad(pointer, builder.CreateConstGEP1_64(i64, pieces->getArg(0), ofCount.size()));
+  llvm::Value *parts[] = {builder.CreateCall(&function, ofCount), builder.getInt64(loop.grain), thunk};
+  static_assert(offsetof(runtime::Pieces, count) == 0 && offsetof(runtime::Pieces, grain) == 8 &&
+                offsetof(runtime::Pieces, body) == 16);
+  for (auto [number, part] : llvm::enumerate(parts))
+    builder.CreateStore(part, builder.CreateConstGEP1_64(i64, place, number));
+  builder.CreateRetVoid();
+}
 
 // Gives the functions that stand for loops their bodies: they store their arguments in a struct, which the threads
 // read, and call calque_rt_parallel_for.
@@ -248,6 +297,18 @@ void splitBlocks(llvm::Function &function) {
     for (; length > kLongestBlock; length -= kLongestBlock - 1)
       block = block->splitBasicBlock(std::next(block->getFirstNonPHIIt(), kLongestBlock - 1));
   }
+}
+
+// The functions that the runtime calls.
+std::vector<std::string> exportsOf(mlir::ModuleOp kernels) {
+  std::vector<std::string> names;
+  for (auto function : kernels.getOps<mlir::LLVM::LLVMFuncOp>())
+    if (function->hasAttr(kKernelAttr)) {
+      names.push_back(function.getName().str());
+      if (function->hasAttr(kParallelAttr))
+        names.push_back(names.back() + kPiecesSuffix.str());
+    }
+  return names;
 }
 
 std::vector<std::string> kernelNames(mlir::ModuleOp kernels) {
@@ -343,6 +404,10 @@ std::unique_ptr<llvm::Module> translate(mlir::ModuleOp kernels, CompileOptions o
                                : std::nullopt,
                            parallel.getAs<mlir::IntegerAttr>("grain").getInt()});
   std::vector<std::string> names = kernelNames(kernels);
+  llvm::StringMap<Parallel> wholes;
+  llvm::erase_if(parallels, [&](const Parallel &parallel) {
+    return llvm::is_contained(names, parallel.call) && wholes.try_emplace(parallel.call, parallel).second;
+  });
   std::optional<TimedStep> step(std::in_place, options, Stage::Object, "translate-to-llvm-ir");
   std::unique_ptr<llvm::Module> module = mlir::translateModuleToLLVMIR(kernels, context);
   if (!module) {
@@ -353,9 +418,13 @@ std::unique_ptr<llvm::Module> translate(mlir::ModuleOp kernels, CompileOptions o
   module->setTargetTriple(backend.target().getTargetTriple());
   defineParallels(*module, parallels);
   llvm::SmallVector<llvm::Function *> withManyArguments;
-  for (const std::string &name : names)
-    if (llvm::Function *kernel = takeWords(*module, *module->getFunction(name)))
+  for (const std::string &name : names) {
+    llvm::Function &function = *module->getFunction(name);
+    if (auto whole = wholes.find(name); whole != wholes.end())
+      takeWordsOfLoop(*module, function, whole->second);
+    else if (llvm::Function *kernel = takeWords(*module, function))
       withManyArguments.push_back(kernel);
+  }
   if (llvm::verifyModule(*module)) {
     error = "the LLVM IR does not verify";
     return nullptr;
@@ -444,7 +513,7 @@ void endBeforeWhatIsThere() {
 
 } // namespace
 
-std::string compilerVersion() { return "1, LLVM " LLVM_VERSION_STRING; }
+std::string compilerVersion() { return "2, LLVM " LLVM_VERSION_STRING; }
 
 CompilerUse::CompilerUse() : allowed(true) {
   ++uses;
@@ -480,7 +549,7 @@ std::optional<runtime::Image> makeImage(mlir::ModuleOp kernels, CompileOptions o
   if (!error.empty())
     return std::nullopt;
   TimedStep step(options, Stage::Object, "link");
-  std::vector<std::string> names = kernelNames(kernels);
+  std::vector<std::string> names = exportsOf(kernels);
   LinkResult linked = linkObject(llvm::StringRef(bytes.data(), bytes.size()),
                                  llvm::SmallVector<llvm::StringRef>(names.begin(), names.end()));
   error = std::move(linked.error);

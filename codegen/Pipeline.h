@@ -48,6 +48,9 @@ inline constexpr llvm::StringLiteral kKernelAttr = "calque.kernel";
 inline bool isKernel(mlir::func::FuncOp function) { return function->hasAttr(kKernelAttr); }
 // On operations on buffers: the number of the group whose kernel does them.
 inline constexpr llvm::StringLiteral kGroupAttr = "calque.group";
+// On calls that follow each other and depend on none of each other: the number of their round, and an estimate of the
+// cycles of each, 0 where it is not known.
+inline constexpr llvm::StringLiteral kRoundAttr = "calque.round", kCyclesAttr = "calque.cycles";
 // On a loop of a nest: that no two of its iterations touch the same element of what the nest stores.
 inline constexpr llvm::StringLiteral kIndependentAttr = "calque.independent";
 // On a kernel with a loop that combines elements.
@@ -56,15 +59,20 @@ inline constexpr llvm::StringLiteral kReductionAttr = "calque.reduction";
 // where it is not known, and a line for each nest that says what it does and how.
 inline constexpr llvm::StringLiteral kOperationsAttr = "calque.operations", kBytesAttr = "calque.bytes",
                                      kNestsAttr = "calque.nests";
+// On a scheduled kernel whose loops all compute different elements, each of what no other writes.
+inline constexpr llvm::StringLiteral kElementwiseAttr = "calque.elementwise";
 // On an argument of a kernel; FuncToLLVM turns it into LLVM's attribute.
 inline constexpr llvm::StringLiteral kNoAlias = "llvm.noalias";
 // What follows a kernel's name in that of the function of its memory.
 inline constexpr llvm::StringLiteral kScratchSuffix = ".scratch";
+// And in that of the function of its pieces (runtime/Kernels.h).
+inline constexpr llvm::StringLiteral kPiecesSuffix = ".pieces";
 // The function that computes the numbers of a plan.
 inline constexpr llvm::StringLiteral kNumbersFunction = "calque.numbers";
 
 // kGrainAttr, on a parallel loop: the iterations that one thread takes at a time. kParallelAttr, on the function that
-// stands for an outlined loop: its number of iterations, its grain and the function that runs a piece.
+// stands for an outlined loop: its number of iterations, its grain and the function that runs a piece. On a kernel that
+// is such a loop as a whole, and returns its number of iterations: the others.
 inline constexpr llvm::StringLiteral kGrainAttr = "calque.grain", kParallelAttr = "calque.parallel";
 
 } // namespace calque::codegen

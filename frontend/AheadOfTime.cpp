@@ -257,11 +257,11 @@ public:
     std::vector<std::optional<ElfObject::FunctionAddress>> addresses;
     for (const runtime::Image &image : images.all()) {
       std::size_t number = object.addImage(image);
-      addresses.push_back(ElfObject::FunctionAddress{number, runtime::kKernelSymbol});
-      const bool hasScratch = std::ranges::any_of(
-          image.symbols, [](const runtime::Image::Symbol &symbol) { return symbol.name == runtime::kScratchSymbol; });
-      addresses.push_back(hasScratch ? std::optional(ElfObject::FunctionAddress{number, runtime::kScratchSymbol})
-                                     : std::nullopt);
+      for (const char *symbol : {runtime::kKernelSymbol, runtime::kScratchSymbol, runtime::kPiecesSymbol}) {
+        const bool isThere =
+            std::ranges::any_of(image.symbols, [&](const runtime::Image::Symbol &each) { return each.name == symbol; });
+        addresses.push_back(isThere ? std::optional(ElfObject::FunctionAddress{number, symbol}) : std::nullopt);
+      }
     }
     const std::vector<std::byte> bytes = standalone::serialize(description);
     object.addBytes(absl::StrCat("calque_description_of_", name), bytes);

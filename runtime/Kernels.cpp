@@ -21,7 +21,7 @@ std::vector<KernelCache::Added> KernelCache::add(std::span<const KernelKey> keys
     if (!loaded[i].code)
       continue;
     auto symbol = [&](const char *name) { return reinterpret_cast<CalqueKernel>(loaded[i].code->find(name)); };
-    Kernel kernel{symbol(kKernelSymbol), symbol(kScratchSymbol)};
+    Kernel kernel{symbol(kKernelSymbol), symbol(kScratchSymbol), symbol(kPiecesSymbol)};
     if (kernel.run)
       added[i].kernel = std::make_shared<const LoadedKernel>(LoadedKernel{kernel, std::move(loaded[i].code), keys[i]});
     else

@@ -17,14 +17,24 @@ namespace calque::runtime {
 // A digest (SHA-256) of all that decides what a kernel's code is: its body, the CPU, the options and the compiler.
 using KernelKey = std::array<std::byte, 32>;
 
+// What a kernel that is one loop does: `body` runs a range of the iterations, and its context are the kernel's words.
+// The pieces of one kernel may run in any order and among those of others, each with its grain.
+struct Pieces {
+  int64_t count = 0, grain = 0;
+  CalqueLoopBody body = nullptr;
+};
+
 struct Kernel {
   CalqueKernel run = nullptr;
   // Stores the bytes of memory that the kernel needs for itself at the address that follows the kernel's arguments.
   // When the kernel runs, the address of that memory follows them. Null where it needs none.
   CalqueKernel scratch = nullptr;
+  // Stores the kernel's pieces at the address that follows all of its words. Null where it is no single loop.
+  CalqueKernel pieces = nullptr;
 };
 // The names by which an image exports them.
-inline constexpr const char *kKernelSymbol = "kernel", *kScratchSymbol = "kernel.scratch";
+inline constexpr const char *kKernelSymbol = "kernel", *kScratchSymbol = "kernel.scratch",
+                            *kPiecesSymbol = "kernel.pieces";
 
 struct LoadedKernel {
   Kernel kernel;

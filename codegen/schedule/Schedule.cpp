@@ -113,6 +113,10 @@ void schedule(linalg::LinalgOp op, const Target &target) {
     kernel.initial = fill.getInputs()[0];
   if (!emitContraction(kernel, *nest))
     emitVectorNest(kernel, *nest);
+  auto function = op->getParentOfType<func::FuncOp>();
+  if (!nest->hasReduction() && op->getParentOp() == function &&
+      llvm::hasSingleElement(function.getBody().getOps<linalg::LinalgOp>()))
+    function->setAttr(kElementwiseAttr, builder.getUnitAttr());
   notes.add(*nest, plan, isNone);
   op.erase();
   if (fill)

@@ -11,7 +11,7 @@ using runtime::ByteWriter;
 
 namespace {
 
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 
 // One description of the form for both directions.
 struct Writer {

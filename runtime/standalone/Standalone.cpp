@@ -202,9 +202,9 @@ calque_model *calque_open(const calque_library *library) try {
         stored->program.kernels.push_back(runtime::runtimeKernel(functions, name));
         continue;
       }
-      const std::size_t place = 2 * static_cast<std::size_t>(function.kernels[i]);
-      stored->program.kernels.push_back(std::make_shared<const runtime::LoadedKernel>(
-          runtime::LoadedKernel{{library->kernels[place], library->kernels[place + 1]}, nullptr, {}, ""}));
+      const std::size_t place = 3 * static_cast<std::size_t>(function.kernels[i]);
+      stored->program.kernels.push_back(std::make_shared<const runtime::LoadedKernel>(runtime::LoadedKernel{
+          {library->kernels[place], library->kernels[place + 1], library->kernels[place + 2]}, nullptr, {}, ""}));
     }
     model->functions.emplace_back(function, std::move(stored->program));
   }

@@ -24,7 +24,8 @@ extern "C" {
 typedef struct calque_library {
   const unsigned char *description; /* functions, weights and plans, as bytes */
   uint64_t size;
-  void (*const *kernels)(const int64_t *words); /* two for each: the kernel, and what says its memory or null */
+  void (*const *kernels)(const int64_t *words); /* three for each: the kernel, what says its memory or null, what
+                                                   says its pieces or null */
 } calque_library;
 
 typedef struct calque_model calque_model;
