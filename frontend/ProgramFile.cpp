@@ -10,7 +10,7 @@ using runtime::ByteWriter;
 namespace {
 
 constexpr std::string_view kMagic = "calque-program\n";
-constexpr std::uint32_t kVersion = 5;
+constexpr std::uint32_t kVersion = 6;
 
 // One description of the form for both directions: `Form` is a Writer or a Reader.
 struct Writer {
@@ -105,14 +105,19 @@ template <typename Form, typename S> void siteForm(Form &form, S &site) {
 }
 
 template <typename Form, typename Plan> void planForm(Form &form, Plan &plan) {
-  form.list(plan.steps, 16, [&](auto &step) {
+  form.list(plan.steps, 24, [&](auto &step) {
     form(step.kernel);
     form(step.numOperands);
+    form(step.cycles);
   });
   form.list(plan.operands, 17, [&](auto &operand) {
     form.choice(operand.from, runtime::From::Computed);
     form(operand.index);
     form(operand.offset);
+  });
+  form.list(plan.rounds, 16, [&](auto &round) {
+    form(round.first);
+    form(round.count);
   });
   form.list(plan.constants, 8, [&](auto &constant) { form(constant); });
   optional(form, plan.shapes);
@@ -149,7 +154,7 @@ void programForm(Form &form, Program &program, Kernels &kernels) {
   form.list(interface.sites, 64, [&](auto &site) { siteForm(form, site); });
 }
 
-// Whether steps name kernels and operands that are there.
+// Whether steps name kernels and operands that are there, and rounds steps.
 bool isWhole(const runtime::Plan &plan, std::size_t numKernels) {
   std::uint64_t numOperands = 0;
   for (const runtime::Step &step : plan.steps) {
@@ -157,6 +162,14 @@ bool isWhole(const runtime::Plan &plan, std::size_t numKernels) {
     if (step.kernel >= numKernels)
       return false;
   }
+  std::uint64_t behind = 0;
+  for (const runtime::Round &round : plan.rounds) {
+    if (round.first < behind || round.count == 0)
+      return false;
+    behind = std::uint64_t(round.first) + round.count;
+  }
+  if (behind > plan.steps.size())
+    return false;
   for (std::optional<std::uint32_t> kernel : {plan.shapes, plan.numbers})
     if (kernel && *kernel >= numKernels)
       return false;

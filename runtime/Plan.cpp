@@ -1,5 +1,8 @@
 #include "runtime/Plan.h"
 
+#include "runtime/Round.h"
+#include "runtime/ThreadPool.h"
+
 #include "absl/cleanup/cleanup.h"
 #include "absl/container/fixed_array.h"
 #include "runtime/Stacks.h"
@@ -11,6 +14,9 @@
 namespace calque::runtime {
 
 static int64_t wordOf(const void *address) { return reinterpret_cast<int64_t>(address); }
+
+// What follows the operands of a step: the address of the kernel's memory, and that of its pieces.
+static constexpr size_t kWordsBehind = 2;
 
 static std::atomic<bool> measuresSteps{false};
 void LoadedPlan::measureSteps() { measuresSteps.store(true, std::memory_order_relaxed); }
@@ -38,6 +44,13 @@ LoadedPlan::LoadedPlan(Plan given, std::vector<KernelRef> givenKernels)
     mostOperands = std::max(mostOperands, step.numOperands);
     needsScratch |= kernels[step.kernel].scratch != nullptr;
   }
+  for (const Round &round : plan.rounds) {
+    size_t words = 0;
+    for (uint32_t i = 0; i < round.count; ++i)
+      words += plan.steps[round.first + i].numOperands + kWordsBehind;
+    mostInRound = std::max<size_t>(mostInRound, round.count);
+    mostWordsInRound = std::max(mostWordsInRound, words);
+  }
   if (measuresSteps.load(std::memory_order_relaxed))
     measured = std::make_unique<StepTime[]>(plan.steps.size());
 }
@@ -62,25 +75,123 @@ int32_t LoadedPlan::computeShapes(CalqueCallFrame &frame) const {
   return frame.error.failed != 0;
 }
 
-template <typename F> void LoadedPlan::forEachStep(CalqueCallFrame &frame, const int64_t *computed, F &&use) const {
-  const int64_t zero = 0;
-  const CalqueCallFrame *address = &frame;
-  // In the order of From. An address and a number are of one size.
-  const void *const tables[] = {
-      &zero, &address, frame.inputs, frame.outputs, frame.input_sizes, constants.data(), &frame.workspace, computed};
-  static_assert(std::size(tables) == static_cast<size_t>(From::Computed) + 1 && sizeof(void *) == sizeof(int64_t));
-  absl::FixedArray<int64_t, 64> words(mostOperands + 1);
-  const Operand *operand = plan.operands.data();
-  for (const Step &step : plan.steps) {
+// The words of the steps, one step after the other.
+class LoadedPlan::Words {
+public:
+  Words(const LoadedPlan &plan, CalqueCallFrame &frame, const int64_t *computed)
+      : frame(&frame), operand(plan.plan.operands.data()), tables{&zero,
+                                                                  &this->frame,
+                                                                  frame.inputs,
+                                                                  frame.outputs,
+                                                                  frame.input_sizes,
+                                                                  plan.constants.data(),
+                                                                  &frame.workspace,
+                                                                  computed} {}
+  Words(const Words &) = delete;
+
+  void next(const Step &step, int64_t *words) {
     for (uint32_t i = 0; i < step.numOperands; ++i, ++operand) {
       int64_t word;
       const auto *table = static_cast<const char *>(tables[static_cast<size_t>(operand->from)]);
       std::memcpy(&word, table + operand->index * sizeof(word), sizeof(word));
       words[i] = word + operand->offset;
     }
-    if (!use(step, words.data()))
-      return;
   }
+
+private:
+  const int64_t zero = 0;
+  const CalqueCallFrame *frame;
+  const Operand *operand;
+  // In the order of From. An address and a number are of one size.
+  const void *const tables[static_cast<size_t>(From::Computed) + 1];
+  static_assert(sizeof(void *) == sizeof(int64_t));
+};
+
+// What a round needs while it runs, in one buffer.
+struct RoundMemory {
+  RoundMemory(size_t steps, size_t numWords)
+      : memory(Buffer::allocate(steps * (sizeof(RoundStep) + sizeof(RoundItem) + sizeof(uint32_t)) +
+                                numWords * sizeof(int64_t))),
+        steps(static_cast<RoundStep *>(memory.data())), words(reinterpret_cast<int64_t *>(this->steps + steps)),
+        items(reinterpret_cast<RoundItem *>(words + numWords)), order(reinterpret_cast<uint32_t *>(items + steps)) {}
+  Buffer memory;
+  RoundStep *steps;
+  int64_t *words;
+  RoundItem *items;
+  uint32_t *order;
+};
+static_assert(sizeof(RoundStep) % alignof(int64_t) == 0 && sizeof(RoundItem) % alignof(uint32_t) == 0);
+
+static int64_t aligned(int64_t bytes) {
+  return (bytes + CALQUE_BUFFER_ALIGNMENT - 1) / CALQUE_BUFFER_ALIGNMENT * CALQUE_BUFFER_ALIGNMENT;
+}
+
+// The bytes that a kernel needs for itself; 0 where it needs none.
+int64_t LoadedPlan::scratchOf(const Step &step, int64_t *words) const {
+  CalqueKernel scratch = kernels[step.kernel].scratch;
+  if (!scratch)
+    return 0;
+  int64_t bytes = 0;
+  words[step.numOperands] = wordOf(&bytes);
+  scratch(words);
+  return aligned(bytes);
+}
+
+static void growTo(Buffer &scratch, int64_t bytes) {
+  if (scratch.bytes() >= static_cast<size_t>(bytes))
+    return;
+  scratch = Buffer(); // before the larger one is made
+  scratch = Buffer::allocate(static_cast<size_t>(bytes));
+}
+
+// Takes the words of a round's steps into its memory, and makes room for what they need for themselves.
+void LoadedPlan::takeRound(const Round &round, Words &words, RoundMemory &memory, Buffer &scratch) const {
+  int64_t *next = memory.words, bytes = 0;
+  for (uint32_t i = 0; i < round.count; ++i) {
+    const Step &step = plan.steps[round.first + i];
+    const Kernel &kernel = kernels[step.kernel];
+    words.next(step, next);
+    int64_t own = scratchOf(step, next);
+    if (kernel.scratch) // where it begins, until all is known
+      next[step.numOperands] = bytes;
+    bytes += own;
+    new (&memory.steps[i]) RoundStep{&kernel, next, step.cycles, {}};
+    next += step.numOperands + kWordsBehind;
+  }
+  growTo(scratch, bytes);
+}
+
+void LoadedPlan::runRound(const Round &round, RoundMemory &memory, const Buffer &scratch) const {
+  for (uint32_t i = 0; i < round.count; ++i) {
+    RoundStep &step = memory.steps[i];
+    auto *words = const_cast<int64_t *>(step.words);
+    uint32_t last = plan.steps[round.first + i].numOperands;
+    if (step.kernel->scratch)
+      words[last++] += wordOf(scratch.data());
+    if (step.kernel->pieces) {
+      words[last] = wordOf(&step.pieces);
+      step.kernel->pieces(words);
+    }
+  }
+  auto start = std::chrono::steady_clock::time_point();
+  if (measured)
+    start = std::chrono::steady_clock::now();
+  runtime::runRound({memory.steps, round.count}, memory.order, memory.items, measured != nullptr);
+  if (!measured)
+    return;
+  // The time of the round, shared as the threads' time was.
+  double time = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count(), all = 0;
+  for (uint32_t i = 0; i < round.count; ++i)
+    all += static_cast<double>(memory.steps[i].nanoseconds.load(std::memory_order_relaxed));
+  for (uint32_t i = 0; i < round.count; ++i) {
+    auto own = static_cast<double>(memory.steps[i].nanoseconds.load(std::memory_order_relaxed));
+    note(round.first + i, static_cast<int64_t>(all > 0 ? time * own / all : 0));
+  }
+}
+
+void LoadedPlan::note(size_t step, int64_t nanoseconds) const {
+  measured[step].runs.fetch_add(1, std::memory_order_relaxed);
+  measured[step].nanoseconds.fetch_add(nanoseconds, std::memory_order_relaxed);
 }
 
 int32_t LoadedPlan::run(CalqueCallFrame &frame) const {
@@ -93,39 +204,50 @@ int32_t LoadedPlan::run(CalqueCallFrame &frame) const {
   if (plan.numbers)
     callWithSizes(*plan.numbers, {wordOf(computed.data()), wordOf(frame.workspace)}, frame.input_sizes);
   Buffer scratch;
-  auto reserve = [&](const Step &step, int64_t *words) {
-    int64_t bytes = 0;
-    words[step.numOperands] = wordOf(&bytes);
-    kernels[step.kernel].scratch(words);
-    if (scratch.bytes() < static_cast<size_t>(bytes)) {
-      scratch = Buffer(); // before the larger one is made
-      scratch = Buffer::allocate(static_cast<size_t>(bytes));
+  // On one thread steps are run one after the other.
+  std::optional<RoundMemory> rounds;
+  if (mostInRound && threadCount() > 1)
+    rounds.emplace(mostInRound, mostWordsInRound);
+  absl::FixedArray<int64_t, 64> words(mostOperands + kWordsBehind);
+  // Calls functions with each step, and with each round where there are some.
+  auto forEach = [&](Words &cursor, auto &&ofStep, auto &&ofRound) {
+    const Round *round = plan.rounds.data(), *lastRound = round + plan.rounds.size();
+    for (size_t i = 0; i < plan.steps.size();) {
+      if (rounds && round != lastRound && round->first == i) {
+        takeRound(*round, cursor, *rounds, scratch);
+        ofRound(*round);
+        i += round++->count;
+        continue;
+      }
+      cursor.next(plan.steps[i], words.data());
+      growTo(scratch, scratchOf(plan.steps[i], words.data()));
+      if (!ofStep(i))
+        return;
+      ++i;
     }
   };
-  if (plan.writesInputs && needsScratch)
-    forEachStep(frame, computed.data(), [&](const Step &step, int64_t *words) {
-      if (kernels[step.kernel].scratch)
-        reserve(step, words);
-      return true;
-    });
-  forEachStep(frame, computed.data(), [&](const Step &step, int64_t *words) {
-    const Kernel &kernel = kernels[step.kernel];
-    if (kernel.scratch) {
-      reserve(step, words);
-      words[step.numOperands] = wordOf(scratch.data());
-    }
-    if (!measured) {
-      kernel.run(words);
-    } else {
-      auto start = std::chrono::steady_clock::now();
-      kernel.run(words);
-      std::chrono::nanoseconds time = std::chrono::steady_clock::now() - start;
-      StepTime &sum = measured[static_cast<size_t>(&step - plan.steps.data())];
-      sum.runs.fetch_add(1, std::memory_order_relaxed);
-      sum.nanoseconds.fetch_add(time.count(), std::memory_order_relaxed);
-    }
-    return frame.error.failed == 0;
-  });
+  if (plan.writesInputs && needsScratch) {
+    Words cursor(*this, frame, computed.data());
+    forEach(cursor, [](size_t) { return true; }, [](const Round &) {});
+  }
+  Words cursor(*this, frame, computed.data());
+  forEach(
+      cursor,
+      [&](size_t number) {
+        const Step &step = plan.steps[number];
+        const Kernel &kernel = kernels[step.kernel];
+        if (kernel.scratch)
+          words[step.numOperands] = wordOf(scratch.data());
+        if (!measured) {
+          kernel.run(words.data());
+        } else {
+          auto start = std::chrono::steady_clock::now();
+          kernel.run(words.data());
+          note(number, std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
+        }
+        return frame.error.failed == 0;
+      },
+      [&](const Round &round) { runRound(round, *rounds, scratch); });
   return frame.error.failed != 0;
 }
 

@@ -47,6 +47,14 @@ struct Operand {
 struct Step {
   uint32_t kernel;
   uint32_t numOperands;
+  uint32_t cycles = 0; // an estimate; 0: not known
+};
+
+// Steps that follow each other, of which none depends on another: their pieces are one loop of the pool's threads
+// (Round.h).
+struct Round {
+  uint32_t first, count;
+  bool operator==(const Round &) const = default;
 };
 
 struct PlanPart;
@@ -55,6 +63,7 @@ struct PlanPart;
 struct Plan {
   std::vector<Step> steps;
   std::vector<Operand> operands;
+  std::vector<Round> rounds;                     // in the order of the steps
   std::vector<std::vector<std::byte>> constants; // the elements of each
   // Kernels for unknown sizes. The words of `shapes` are the frame, the address of the outputs' unknown sizes, that of
   // the workspace's bytes, and the inputs' unknown sizes; those of `numbers` the address of the computed words, the
@@ -76,6 +85,7 @@ struct PlanPart {
 };
 
 struct LoadedPart;
+struct RoundMemory;
 
 // How often a step has run, and for how long altogether.
 struct StepTime {
@@ -111,8 +121,11 @@ public:
   const std::vector<LoadedPart> &loadedParts() const { return parts; }
 
 private:
-  // Calls a function with each step and its operands' words, which one more follows.
-  template <typename F> void forEachStep(CalqueCallFrame &frame, const int64_t *computed, F &&use) const;
+  class Words;
+  int64_t scratchOf(const Step &step, int64_t *words) const;
+  void takeRound(const Round &round, Words &words, RoundMemory &memory, Buffer &scratch) const;
+  void runRound(const Round &round, RoundMemory &memory, const Buffer &scratch) const;
+  void note(size_t step, int64_t nanoseconds) const;
   void callWithSizes(uint32_t kernel, std::initializer_list<int64_t> first, const int64_t *sizes) const;
 
   Plan plan;
@@ -123,6 +136,7 @@ private:
   std::vector<const void *> constants;
   uint32_t mostOperands = 0;
   bool needsScratch = false;
+  size_t mostInRound = 0, mostWordsInRound = 0;
   std::unique_ptr<StepTime[]> measured;
 };
 

@@ -1,4 +1,5 @@
 #include "runtime/Plan.h"
+#include "runtime/ThreadPool.h"
 
 #include <gtest/gtest.h>
 
@@ -172,6 +173,94 @@ TEST_F(Plans, HaveAllMemoryBeforeTheyWriteOverInputs) {
     EXPECT_THROW(loaded.run(frame), std::bad_alloc);
     EXPECT_EQ(calls.size(), writesInputs ? 0u : 1u);
   }
+}
+
+// A kernel that is one loop: (address, number of elements). It adds 1 to each element, in pieces of 10.
+const KernelRef addOne = std::make_shared<const LoadedKernel>(LoadedKernel{
+    {[](const int64_t *words) {
+       auto *elements = reinterpret_cast<std::atomic<int> *>(words[0]);
+       for (int64_t i = 0; i < words[1]; ++i)
+         elements[i] += 1;
+     },
+     nullptr,
+     [](const int64_t *words) {
+       *reinterpret_cast<Pieces *>(words[2]) = {words[1], 10, [](void *context, int64_t begin, int64_t end) {
+                                                  const auto *own = static_cast<const int64_t *>(context);
+                                                  EXPECT_EQ(begin % 10, 0);
+                                                  EXPECT_TRUE(end == begin + 10 || end == own[1]);
+                                                  for (int64_t i = begin; i < end; ++i)
+                                                    reinterpret_cast<std::atomic<int> *>(own[0])[i] += 1;
+                                                }};
+     }},
+    nullptr});
+
+// A short one: it adds its second word to its first element, by way of memory of its own.
+const KernelRef addThroughMemory = std::make_shared<const LoadedKernel>(
+    LoadedKernel{{[](const int64_t *words) {
+                    auto *own = reinterpret_cast<volatile int64_t *>(words[2]);
+                    for (int64_t i = 0; i < 100; ++i)
+                      own[i] = words[1];
+                    *reinterpret_cast<std::atomic<int> *>(words[0]) += static_cast<int>(own[99]);
+                  },
+                  [](const int64_t *words) { *reinterpret_cast<int64_t *>(words[2]) = 800; }},
+                 nullptr});
+
+TEST_F(Plans, RunEachPieceOfARoundOnce) {
+  struct Counts {
+    std::atomic<int> of[3000] = {};
+  };
+  for (int threads : {1, 2, 3, 7}) {
+    setThreadCount(threads);
+    for (const std::vector<int64_t> &sizes : std::vector<std::vector<int64_t>>{
+             {1000, 7, 0, 31, 2999, 10}, {11}, {20, 20}, {3, 4, 5}, {0, 0}, std::vector<int64_t>(40, 25)}) {
+      auto counts = std::make_unique<Counts[]>(2 * sizes.size());
+      Plan plan;
+      for (size_t i = 0; i < sizes.size(); ++i) {
+        plan.steps.push_back({0, 2});
+        plan.steps.push_back({1, 2, i % 2 ? 3000u : 0u}); // known and not known
+        for (int64_t word : {word(counts[2 * i].of), sizes[i], word(counts[2 * i + 1].of), int64_t(i) + 5})
+          plan.operands.push_back({From::Number, 0, word});
+      }
+      auto count = static_cast<uint32_t>(plan.steps.size());
+      plan.rounds = {{0, count - 1}, {count - 1, 1}};
+      LoadedPlan loaded(plan, {addOne, addThroughMemory});
+      Frame frame;
+      for (int run = 1; run <= 3; ++run) {
+        EXPECT_EQ(loaded.run(frame), 0);
+        for (size_t i = 0; i < sizes.size(); ++i) {
+          for (int64_t k = 0; k < 3000; ++k)
+            ASSERT_EQ(counts[2 * i].of[k], k < sizes[i] ? run : 0) << k << " of " << sizes[i];
+          EXPECT_EQ(counts[2 * i + 1].of[0], run * static_cast<int>(i + 5));
+        }
+      }
+    }
+  }
+  setThreadCount(0);
+}
+
+TEST_F(Plans, RunARoundBetweenTheStepsAroundIt) {
+  setThreadCount(2);
+  std::atomic<int> elements[200] = {};
+  Plan plan;
+  plan.writesInputs = true;
+  plan.steps = {{1, 1}, {0, 2}, {0, 2}, {1, 1}, {2, 2}};
+  plan.operands = {{From::Number, 0, word(elements)},
+                   {From::Number, 0, word(elements)},
+                   {From::Number, 0, 100},
+                   {From::Number, 0, word(elements + 100)},
+                   {From::Number, 0, 100},
+                   {From::Number, 0, word(elements + 150)},
+                   {From::Number, 0, word(elements)},
+                   {From::Number, 0, 9}};
+  plan.rounds = {{1, 2}};
+  auto note =
+      kernelOf([](const int64_t *words) { calls.push_back({*reinterpret_cast<std::atomic<int> *>(words[0])}); });
+  Frame frame;
+  EXPECT_EQ(LoadedPlan(plan, {addOne, note, addThroughMemory}).run(frame), 0);
+  EXPECT_EQ(calls, (std::vector<std::vector<int64_t>>{{0}, {1}}));
+  EXPECT_EQ(elements[0], 10);
+  EXPECT_EQ(elements[99], 1);
+  setThreadCount(0);
 }
 
 } // namespace
