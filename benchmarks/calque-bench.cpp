@@ -181,6 +181,33 @@ Work lstmGradient() {
   return {[f, parameters, xs = lcg(72, {kSteps, kBatch, kInputs})] { return f(parameters, xs).first; }, sumOf};
 }
 
+// A step of Adam on 100 parameters, weights of [64, 64] and biases of [64] in turn, whose gradients are given.
+Work adamOfMany() {
+  struct State {
+    std::vector<Variable> parameters, moments, squares;
+    std::vector<Tensor> gradients;
+  };
+  auto state = std::make_shared<State>();
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    const Shape shape = i % 2 ? Shape{64} : Shape{64, 64};
+    state->parameters.push_back(Variable(lcg(100 + i, shape)));
+    state->moments.push_back(Variable(zeros(shape)));
+    state->squares.push_back(Variable(zeros(shape)));
+    state->gradients.push_back(lcg(200 + i, shape));
+  }
+  auto step = function([state](const std::vector<Tensor> &gradients, const Tensor &rate) {
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+      const Tensor &g = gradients[i];
+      state->moments[i].assign(0.9f * state->moments[i] + 0.1f * g);
+      state->squares[i].assign(0.999f * state->squares[i] + 0.001f * g * g);
+      state->parameters[i].assign_sub(rate * state->moments[i] / (sqrt(state->squares[i]) + 1e-7f));
+    }
+    return state->parameters[0].value();
+  });
+  // A rate of 0 leaves the parameters as they are, so that every step has the same check.
+  return {[state, step, rate = scalar(0.f)] { return step(state->gradients, rate); }, sumOf};
+}
+
 // A model of layers, and the data of an epoch of its training, in an order that stays. A rate of 0 leaves the weights
 // as they are, so that every epoch has the same loss, which is the check.
 struct Training {
@@ -303,6 +330,7 @@ std::vector<Case> allCases() {
   add("mnist_cnn_step", cnnStep);
   add("mnist_cnn_forward", cnnForward);
   add("transformer_block_step", transformerStep);
+  add("adam_100", adamOfMany);
   add("black_scholes_greeks", blackScholesGreeks);
   add("hessian_32", hessianOfTanh);
   add("lstm_grad", lstmGradient);

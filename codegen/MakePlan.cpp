@@ -53,9 +53,18 @@ public:
     if (auto shapes = symbols.lookup<func::FuncOp>(kShapeFunction))
       plan.shapes = kernel(shapes);
     PlanWords words(program->function, program->sizes);
+    Attribute round;
     LogicalResult steps = words.forEachStep([&](func::CallOp call, ArrayRef<runtime::Operand> operands) {
-      plan.steps.push_back(
-          {kernel(symbols.lookup<func::FuncOp>(call.getCallee())), static_cast<uint32_t>(operands.size())});
+      Attribute own = call->getAttr(kRoundAttr);
+      if (own && own == round)
+        ++plan.rounds.back().count;
+      else if (own)
+        plan.rounds.push_back({static_cast<uint32_t>(plan.steps.size()), 1});
+      round = own;
+      auto cycles = call->getAttrOfType<IntegerAttr>(kCyclesAttr);
+      plan.steps.push_back({kernel(symbols.lookup<func::FuncOp>(call.getCallee())),
+                            static_cast<uint32_t>(operands.size()),
+                            cycles ? static_cast<uint32_t>(cycles.getInt()) : 0});
       plan.operands.insert(plan.operands.end(), operands.begin(), operands.end());
     });
     if (failed(steps))

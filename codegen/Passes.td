@@ -232,6 +232,28 @@ def OutlineKernels : Pass<"calque-outline-kernels", "::mlir::ModuleOp"> {
                     Statistic<"merged", "merged", "Operations whose kernel was there">];
 }
 
+def FormRounds : Pass<"calque-form-rounds", "::mlir::ModuleOp"> {
+  let summary = "Bring calls together that depend on none of each other";
+  let description = [{
+    The pieces of their kernels are one loop of the threads then. Small elementwise operations, and larger ones such as the
+    updates of parameters, move past calls that they don't depend on, if that spares waking the threads. What is moved
+    keeps at most 256 KiB of the workspace alive for longer.
+
+    ```mlir
+    call @calque.kernel_0(%w0, %g0) : (memref<512x512xf32>, memref<512x512xf32>) -> ()
+    call @calque.kernel_1(%x, %g1) : (memref<64x512xf32>, memref<512xf32>) -> ()
+    call @calque.kernel_0(%w1, %g2) : (memref<512x512xf32>, memref<512x512xf32>) -> ()
+    ```
+    becomes
+    ```mlir
+    call @calque.kernel_0(%w0, %g0) {calque.cycles = 212992 : i64, calque.round = 0 : i64} : (...) -> ()
+    call @calque.kernel_0(%w1, %g2) {calque.cycles = 212992 : i64, calque.round = 0 : i64} : (...) -> ()
+    call @calque.kernel_1(%x, %g1) : (memref<64x512xf32>, memref<512xf32>) -> ()
+    ```
+  }];
+  let statistics = [Statistic<"formed", "formed", "Rounds">];
+}
+
 def PlaceBuffers : Pass<"calque-place-buffers", "::mlir::ModuleOp"> {
   let summary = "Place all intermediate buffers in one workspace";
   let description = [{

@@ -92,6 +92,8 @@ void outline(OpPassManager &manager, const CompileOptions &options) {
   if (options.optimize)
     manager.addPass(createGroupKernels());
   manager.addPass(createOutlineKernels({options.optimize}));
+  if (options.optimize)
+    manager.addPass(createFormRounds());
   manager.addPass(createPlaceBuffers());
   manager.addPass(createMakeNumbers());
 }

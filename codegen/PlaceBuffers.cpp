@@ -1,6 +1,7 @@
 // Places all intermediate buffers in one workspace. Two buffers share memory if they are never alive at the same time.
 #include "codegen/Lowering.h"
 #include "codegen/Passes.h"
+#include "codegen/Pipeline.h"
 #include "codegen/ProgramAttributes.h"
 #include "codegen/ShapeFunction.h"
 #include "ir/schema/TypeRules.h"
@@ -272,11 +273,29 @@ LogicalResult placeUnknown(func::FuncOp function, const ProgramSizes &known, std
   return success();
 }
 
+// When the operations of a block run. Those of a round run at the same time.
+llvm::DenseMap<Operation *, unsigned> numbersOf(Block &block) {
+  llvm::DenseMap<Attribute, Operation *> last; // of each round
+  for (Operation &op : block)
+    if (Attribute round = op.getAttr(kRoundAttr))
+      last[round] = &op;
+  llvm::DenseMap<Operation *, unsigned> numbers;
+  llvm::SmallPtrSet<Operation *, 4> until; // the last calls of the rounds that are running
+  unsigned number = 0;
+  for (Operation &op : block) {
+    numbers[&op] = number;
+    if (Attribute round = op.getAttr(kRoundAttr))
+      until.insert(last[round]);
+    until.erase(&op);
+    if (until.empty())
+      ++number;
+  }
+  return numbers;
+}
+
 LogicalResult placeBuffers(func::FuncOp function, const ProgramSizes &known, int64_t &total, size_t &numBuffers) {
   Block &body = function.getBody().front();
-  llvm::DenseMap<Operation *, unsigned> numbers;
-  for (auto [i, op] : llvm::enumerate(body))
-    numbers[&op] = i;
+  llvm::DenseMap<Operation *, unsigned> numbers = numbersOf(body);
 
   SmallVector<Placement> placements;
   std::deque<UnknownPlacement> unknown;

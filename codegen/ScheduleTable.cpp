@@ -44,6 +44,8 @@ ScheduledProgram scheduleOf(ModuleOp program) {
   for (auto function : program.getOps<func::FuncOp>()) {
     if (function.isPrivate() || isKernel(function) || function.isExternal())
       continue;
+    Attribute round;
+    size_t begin = 0; // of the round
     function.walk([&](func::CallOp call) {
       auto kernel = symbols.lookup<func::FuncOp>(call.getCallee());
       ScheduledCall &added = result.calls.emplace_back();
@@ -52,6 +54,11 @@ ScheduledProgram scheduleOf(ModuleOp program) {
       added.kernel = name.str();
       added.line = lineIn(call.getLoc());
       added.isOwn = kernel && isKernel(kernel);
+      Attribute own = call->getAttr(kRoundAttr);
+      if (own && own != round)
+        begin = result.calls.size() - 1;
+      if ((round = own))
+        ++result.calls[begin].roundOf;
       if (!added.isOwn)
         return;
       added.operations = numberOf(kernel, kOperationsAttr);
@@ -76,6 +83,8 @@ void printSchedule(const ScheduledProgram &program, llvm::raw_ostream &os) {
                        call.isOwn ? inUnits(call.bytes, "B").c_str() : "-", call.kernel.c_str(), call.line.c_str());
     for (const std::string &nest : call.nests)
       os << "       " << nest << '\n';
+    if (call.roundOf)
+      os << "       steps " << step - 1 << " to " << step + call.roundOf - 2 << " share the threads\n";
   }
   for (const ScheduledProgram &part : program.parts) {
     os << part.name << '\n';

@@ -75,6 +75,8 @@ void appendTable(std::string &text, const ScheduledProgram &schedule, const runt
                           known(call.bytes, inUnits(static_cast<double>(call.bytes), "B")), call.kernel, call.line);
     for (const std::string &nest : call.nests)
       absl::StrAppend(&text, "       ", nest, "\n");
+    if (call.roundOf)
+      absl::StrAppendFormat(&text, "       steps %d to %d share the threads\n", i, i + call.roundOf - 1);
   }
   for (std::size_t i = 0; i < std::min(schedule.parts.size(), plan.loadedParts().size()); ++i) {
     absl::StrAppend(&text, schedule.parts[i].name, "\n");

@@ -22,7 +22,7 @@
 
 namespace calque {
 
-inline constexpr int kCompilerInterfaceVersion = 9;
+inline constexpr int kCompilerInterfaceVersion = 10;
 
 // The stages of the compiler, each named after what the IR has become.
 enum class Stage {
@@ -167,6 +167,7 @@ struct ScheduledCall {
   bool isOwn = true;      // false: a function of the runtime
   std::string kernel, line;
   std::vector<std::string> nests; // each in words, with the plan
+  std::size_t roundOf = 0;        // of the first call of a round: how many calls have their pieces in one loop
 };
 // The calls of a program or of one of its parts, in the order of the plan's steps.
 struct ScheduledProgram {

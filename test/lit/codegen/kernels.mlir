@@ -75,8 +75,8 @@ func.func @others(%x: tensor<8xf32>, %y: tensor<9xf32>, %z: tensor<8xf64>) -> (t
 // With open sizes, these are arguments: two products of one kernel.
 // CHECK-LABEL: func.func @open(
 // CHECK-SAME: %[[N:[^ ]*]]: index, %[[M:[^ ]*]]: index,
-// CHECK-DAG: call @calque.kernel_0(%arg1, %[[N]], %{{.*}}) :
-// CHECK-DAG: call @calque.kernel_0(%arg2, %[[M]], %{{.*}}) :
+// CHECK-DAG: call @calque.kernel_0(%arg1, %[[N]], %{{.*}}) {
+// CHECK-DAG: call @calque.kernel_0(%arg2, %[[M]], %{{.*}}) {
 // CHECK: return
 // CHECK: func.func private @calque.kernel_0(
 func.func @open(%x: tensor<?x3xf32>, %y: tensor<?x3xf32>) -> (tensor<?x3xf32>, tensor<?x3xf32>) {
