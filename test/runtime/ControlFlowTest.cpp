@@ -20,7 +20,7 @@ KernelRef kernelOf(CalqueKernel run) {
 }
 
 // Numbers of the kernels that the plans below are made of.
-enum : uint32_t { Cond, While, IsBelow, AddTwo, Increment, AddInPlace, Negate, Shapes, Fail, Push, numKernels };
+enum : uint32_t { Cond, While, IsBelow, AddTwo, Increment, AddInPlace, Negate, Shapes, Fail, Push, Always, numKernels };
 
 std::vector<KernelRef> kernels() {
   std::vector<KernelRef> made(numKernels);
@@ -28,6 +28,7 @@ std::vector<KernelRef> kernels() {
   made[While] = kernelOf(calque_rt_while);
   made[IsBelow] =
       kernelOf([](const int64_t *words) { at<bool>(words[2]) = at<int64_t>(words[0]) < at<int64_t>(words[1]); });
+  made[Always] = kernelOf([](const int64_t *words) { at<bool>(words[0]) = true; });
   made[AddTwo] = kernelOf([](const int64_t *words) {
     for (int i = 0; i < 2; ++i)
       (&at<int64_t>(words[2]))[i] = (&at<int64_t>(words[0]))[i] + (&at<int64_t>(words[1]))[i];
@@ -194,17 +195,22 @@ TEST(Loops, EndAtAFailedCheck) {
 
 TEST(Loops, KeepTheSizesOfTheirVariables) {
   int64_t x = 0, last = 0, spare = 0;
-  PlanPart condition = part({IsBelow, 3}, {{From::Input, 0}, {From::Input, 0}, {From::Output, 0}});
   PlanPart growing = incrementing();
   growing.plan.shapes = Shapes;
   growing.plan.numSizes = growing.numOutputSizes = 1;
-  LoadedPlan plan =
-      planOf(While, {0, 1, 1, 0, 6, 0, word(&x), word(&last), word(&spare), sizeof x, 4, 0, 0}, {condition, growing});
+  auto run = [&](PlanPart condition, Frame &frame) {
+    return planOf(While, {0, 1, 1, 0, 6, 0, word(&x), word(&last), word(&spare), sizeof x, 4, 0, 0},
+                  {std::move(condition), growing})
+        .run(frame);
+  };
   Frame frame;
-  EXPECT_EQ(plan.run(frame), 1);
+  EXPECT_EQ(run(part({Always, 1}, {{From::Output, 0}}), frame), 1);
   EXPECT_EQ(frame.error.site, 6);
   EXPECT_EQ(frame.error.values[0], 5);
   EXPECT_EQ(frame.error.values[1], 4);
+  // Without an iteration the sizes are those that it begins with.
+  Frame another;
+  EXPECT_EQ(run(part({IsBelow, 3}, {{From::Input, 0}, {From::Input, 0}, {From::Output, 0}}), another), 0);
 }
 
 //===-- Stacks ----------------------------------------------------------------------------------===//
