@@ -49,9 +49,9 @@ double cyclesOfBody(linalg::LinalgOp op) {
   double cycles = 0.5 + 2 * op->getNumOperands();
   for (Operation &each : op.getBlock()->without_terminator())
     if (!isa<arith::ConstantOp, linalg::IndexOp>(each) && !ir::isOpaque(&each))
-      cycles += each.getDialect()->getNamespace() == "math"                  ? 12
+      cycles += each.getDialect()->getNamespace() == "math"                ? 12
                 : isa<memref::LoadOp, arith::DivFOp, arith::DivSIOp>(each) ? 4
-                                                                             : 0.5;
+                                                                           : 0.5;
   return cycles;
 }
 
@@ -137,7 +137,7 @@ private:
     SmallVector<size_t> calls;
     int64_t movedBytes = 0;
     bool isFixed = false;
-    size_t slot = 0; // once it is
+    size_t slot = 0;                                        // once it is
     llvm::SmallDenseSet<Value, 16> reads = {}, writes = {}; // until then
   };
   struct Touched {
@@ -222,8 +222,7 @@ private:
   bool canJoin(const Call &call, const Round &round, size_t earliest) const {
     if (!round.isFixed)
       return true;
-    return round.slot > earliest &&
-           (round.slot == lastSlot || round.movedBytes + call.bytesWritten <= kMostMovedBytes);
+    return round.slot > earliest && (round.slot == lastSlot || round.movedBytes + call.bytesWritten <= kMostMovedBytes);
   }
 
   void join(size_t number, size_t into) {

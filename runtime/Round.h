@@ -2,9 +2,9 @@
 // threads. A training step updates a hundred parameters; one after the other these are as many loops, each of which
 // wakes the threads and waits for the last of them, and the small ones run on one thread.
 //
-// A step whose kernel is one loop (Kernel::pieces) has the pieces that it has alone, so that its bits are the same. Other
-// short steps are a piece each, several of which are done together. A step of which neither is known runs before the
-// others, as it would alone. Each thread begins with a part of each loop, the same one as if that were alone.
+// A step whose kernel is one loop (Kernel::pieces) has the pieces that it has alone, so that its bits are the same.
+// Other short steps are a piece each, several of which are done together. A step of which neither is known runs before
+// the others, as it would alone. Each thread begins with a part of each loop, the same one as if that were alone.
 #ifndef CALQUE_RUNTIME_ROUND_H
 #define CALQUE_RUNTIME_ROUND_H
 

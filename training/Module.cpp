@@ -70,6 +70,8 @@ void Module::collect(const std::string &path, Collector &collector) const {
   checkBuilt(collector.where);
   collector.isArranged = collector.isArranged || !order_of_parts().empty();
   for (const Part &part : parts_) {
+    if (part.module && !part.module->has_weights())
+      continue;
     if (part.module)
       part.module->collect(absl::StrCat(path, part.name, "/"), collector);
     else if (auto [at, isNew] = collector.positions.emplace(part.variable->state().get(), collector.found.size());
@@ -97,7 +99,9 @@ void Module::arrange(Collector &collector) const {
         part = modules.at(*next++);
   }
   for (const Part *part : ordered)
-    if (part->module)
+    if (part->module && !part->module->has_weights())
+      continue;
+    else if (part->module)
       part->module->arrange(collector);
     else if (const void *state = part->variable->state().get(); collector.placed.insert(state).second)
       collector.order.push_back(collector.positions.at(state));

@@ -9,8 +9,8 @@ using namespace calque::testing;
 namespace {
 
 // Sizes that are many pieces, one and less than one, and that leave a rest.
-const std::vector<Shape> kMixed = {{300, 400}, {400}, {100'003}, {7}, {64, 64}, {}, {33, 50, 129}, {64},
-                                   {1},        {257, 129}, {0, 5}, {4099}, {2, 3}, {500, 70},    {16'384}};
+const std::vector<Shape> kMixed = {{300, 400}, {400},      {100'003}, {7},    {64, 64}, {},        {33, 50, 129}, {64},
+                                   {1},        {257, 129}, {0, 5},    {4099}, {2, 3},   {500, 70}, {16'384}};
 
 std::vector<Tensor> inputsOf(const std::vector<Shape> &shapes, unsigned seed = 44) {
   std::mt19937 random(seed);
@@ -151,9 +151,11 @@ TEST(Rounds, OfSizesThatAreNotKnown) {
                                                TensorSpec<float>({kDynamic, kDynamic})}});
   for (int threads : {1, 2, 4}) {
     set_num_threads(threads);
-    for (const std::vector<Shape> &shapes :
-         {std::vector<Shape>{{100'003}, {1000, 65}, {300, 301}}, {{7}, {1, 65}, {3, 2}}, {{0}, {0, 65}, {0, 0}},
-          {{50'000}, {0, 65}, {1, 1}}, {{1}, {4000, 65}, {17, 16}}}) {
+    for (const std::vector<Shape> &shapes : {std::vector<Shape>{{100'003}, {1000, 65}, {300, 301}},
+                                             {{7}, {1, 65}, {3, 2}},
+                                             {{0}, {0, 65}, {0, 0}},
+                                             {{50'000}, {0, 65}, {1, 1}},
+                                             {{1}, {4000, 65}, {17, 16}}}) {
       std::vector<Tensor> in = inputsOf(shapes), eager = body(in[0], in[1], in[2]), open = f(in[0], in[1], in[2]);
       for (std::size_t i = 0; i < eager.size(); ++i)
         expectSameBits(eager[i], open[i]);

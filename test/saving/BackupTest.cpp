@@ -192,6 +192,72 @@ TEST(BackupAndRestore, RemovesWhatKilledRunsLeft) {
   EXPECT_FALSE(std::filesystem::exists(at));
 }
 
+namespace {
+
+// A model with two optimisers of its own, each for a half of it.
+struct Halves : Model {
+  Halves() : Model("halves") { build({kDynamic, 4}); }
+  Tensor call(const Tensor &x, const layers::CallOptions &) override { return second(first(x)); }
+  Tensors train_step(const Batch &batch) override {
+    GradientTape tape({.persistent = true});
+    Tensor loss = mean(square((*this)(batch.x[0]) - batch.y[0]));
+    const std::vector<Variable> a = first.trainable_variables(), b = second.trainable_variables();
+    const auto ofFirst = tape.gradient(loss, a), ofSecond = tape.gradient(loss, b);
+    adam.apply_gradients(ofFirst, a);
+    momentum.apply_gradients(ofSecond, b);
+    return {{"loss", loss}};
+  }
+  layers::Dense first = submodule("first", layers::Dense(3, {.activation = "tanh"})),
+                second = submodule("second", layers::Dense(1));
+  optimizers::Adam adam = submodule("adam", optimizers::Adam(1e-2));
+  optimizers::SGD momentum = submodule("momentum", optimizers::SGD(1e-2, {.momentum = 0.9}));
+};
+
+// The last loss of a training that ends after `epochs`, or goes on from a backup.
+double lossOfHalves(const std::string &backup, std::int64_t after) {
+  set_seed(7);
+  Halves model;
+  model.compile();
+  History history = model.fit(points(4), points(1),
+                              {.batch_size = 8,
+                               .epochs = kEpochs,
+                               .verbose = 0,
+                               .callbacks = {callbacks::BackupAndRestore(backup), Interrupt(after)}});
+  return history.history.at("loss").back();
+}
+
+} // namespace
+
+TEST(BackupAndRestore, HasTheOptimisersThatAreParts) {
+  TemporaryDirectory directory;
+  const double whole = lossOfHalves(directory.file("whole"), -1);
+  const std::string backup = directory.file("backup");
+  EXPECT_THROW(lossOfHalves(backup, 2 * kBatches + 1), Interruption);
+  EXPECT_EQ(lossOfHalves(backup, -1), whole);
+}
+
+// They are saved with the model, and are no weights of it.
+TEST(BackupAndRestore, CountsNoOptimiserAmongTheWeights) {
+  TemporaryDirectory directory;
+  Halves model;
+  model.compile();
+  model.fit(points(4), points(1), {.verbose = 0});
+  EXPECT_EQ(model.weights().size(), 4u);
+  EXPECT_EQ(model.count_params(), 19);
+  EXPECT_EQ(model.trainable_variables().size(), 4u);
+  EXPECT_EQ(model.summary().find("adam"), std::string::npos);
+  model.save_weights(directory.file("weights"));
+  Halves other;
+  other.load_weights(directory.file("weights"));
+  expectSameBits(other(points(4)), model(points(4)));
+  const std::string checkpoint = Checkpoint{{"model", model}}.save(directory.file("checkpoint"));
+  other.compile();
+  Checkpoint{{"model", other}}.restore(checkpoint);
+  for (Halves *each : {&model, &other})
+    each->fit(points(4), points(1), {.verbose = 0, .shuffle = false});
+  expectSameBits(other(points(4)), model(points(4)));
+}
+
 TEST(BackupAndRestore, PassesOverWhatHasNoPlace) { expectTheBitsOfOne(onVector, kEpochs * kBatches, {.save_freq = 1}); }
 
 TEST(BackupAndRestore, TakesTheBackupBeforeWhereTheLastIsDamaged) {
@@ -277,6 +343,6 @@ TEST(BackupAndRestore, SaysWhatIsWrong) {
   Sequential unbuilt({layers::Dense(1)});
   unbuilt.compile({.loss = "mse"});
   EXPECT_CONTAINS(errorOf<StateError>([&] { onTensors(unbuilt, {callbacks::BackupAndRestore(directory.path)}); }),
-                  "its variables are not made yet");
+                  "the model's variables are not made yet");
   EXPECT_MISUSE(StateError, other.model().fit_progress(), "fit_progress: there is none outside of fit()");
 }

@@ -392,8 +392,10 @@ TEST(Registry, TakesLayersOfTheUsers) {
   struct Own : layers::LayerBody {
     Own() : LayerBody("own") {}
   };
-  EXPECT_MISUSE(StateError, layers::Layer(std::make_shared<Own>()).get_config(),
-                "own: its class does not override get_config()");
+  EXPECT_MISUSE(
+      StateError, layers::Layer(std::make_shared<Own>()).get_config(),
+      "own: its class does not override get_config(), or calls that of its base, which has nothing to say; begin with "
+      "Config{{\"name\", name()}}");
 }
 
 TEST(Registry, OptionsComeBackFromAConfig) {

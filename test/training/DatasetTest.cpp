@@ -338,6 +338,8 @@ TEST(Transformations, TakeSkipShardRepeatConcatenateEnumerate) {
                                                              {ten.batch(5).unbatch(), 10},
                                                              {ten.take(0).repeat(), 0}})
     EXPECT_EQ(dataset.cardinality(), count);
+  EXPECT_EQ(ten.batch(4).unbatch().repeat().cardinality(), data::kInfinite);
+  EXPECT_EQ(ten.batch(4).unbatch().repeat(2).cardinality(), data::kUnknown);
   EXPECT_MISUSE(ValueError, ten.repeat().size(), "the data set has no end, and so no size");
   EXPECT_MISUSE(ValueError, ten.batch(4).unbatch().size(), "the size of the data set is not known before");
   EXPECT_MISUSE(ValueError, ten.take(-2), "take: the count is -2 and must be at least -1");

@@ -39,6 +39,22 @@ struct Recorder : callbacks::Callback {
 
 } // namespace
 
+// As Keras with set_floatx("float64").
+TEST(Fit, IsOfTheDefaultType) {
+  set_default_dtype(DType::Float64);
+  Sequential model({Input({3}), layers::Dense(1)});
+  model.compile({.optimizer = "sgd", .loss = "mse", .metrics = {"mae"}});
+  Tensor x = zeros({4, 3}, DType::Float64), y = full({4, 1}, 10000.042, DType::Float64);
+  EXPECT_EQ(static_cast<Tensor>(model.predict(x)).dtype(), DType::Float64);
+  const Logs logs = model.evaluate(x, y);
+  Sequential other({layers::Embedding(5, 2), layers::Dense(1)});
+  const Tensor embedded = other(tensor<std::int64_t>({{1, 2}}));
+  set_default_dtype(DType::Float32);
+  EXPECT_NEAR(logs.at("loss"), 10000.042 * 10000.042, 1e-6);
+  EXPECT_NEAR(logs.at("mae"), 10000.042, 1e-10);
+  EXPECT_EQ(embedded.dtype(), DType::Float64);
+}
+
 TEST(Fit, TrainsByNamesAndKeepsTheHistory) {
   Points points(64);
   Sequential model({layers::Dense(8, {.activation = "tanh"}), layers::Dense(2)});
@@ -640,7 +656,8 @@ TEST(Layer, NamesTheLineInTheUsersBuild) {
   EXPECT_MISUSE(StateError, around(ones({4, 2})),
                 "silent 'silent': its class overrides neither call() nor call_inputs()");
   layers::Layer one(std::make_shared<WrongBuild>(0));
-  EXPECT_MISUSE(ValueError, one({ones({4, 2}), ones({4, 2})}), "wrong: takes one input, and there are 2");
+  EXPECT_MISUSE(ValueError, one({ones({4, 2}), ones({4, 2})}),
+                "wrong: takes one input, and there are 2; a layer of several overrides call_inputs()");
 }
 
 TEST(Fit, StopsWhereACallbackSaysSo) {

@@ -421,6 +421,9 @@ TEST(Functional, MisuseNamesTheLine) {
                 "conv2d: takes inputs of rank 4, channels last; this one has shape [?,3]");
   EXPECT_MISUSE(LookupError, model.get_layer("conv"), "functional: there is no layer 'conv'; there are 'add', 'dense'");
   EXPECT_MISUSE(IndexError, model.get_layer(2), "functional: there is no layer 2 of 2");
+  EXPECT_MISUSE(IndexError, model.get_layer(-3), "functional: there is no layer -3 of 2");
+  EXPECT_EQ(model.get_layer(-1).body(), model.get_layer(1).body());
+  EXPECT_EQ(model.get_layer(-2).body(), model.get_layer(0).body());
   EXPECT_MISUSE(ValueError, model.input(), "tensors: 1 asked for, and there are 2");
   EXPECT_MISUSE(StateError, layers::Dense(2).output(), "dense: is in no graph of layers");
   EXPECT_MISUSE(ValueError, model.get_layer("add").input(), "add 'add': has 2 inputs, not one");

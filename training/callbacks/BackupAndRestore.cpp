@@ -51,7 +51,18 @@ Checkpoint partsOf(Model &model, const std::string &file, SourceLocation where) 
 std::string latestIn(const std::string &directory) { return absl::StrCat(directory, "/latest.safetensors"); }
 std::string previousIn(const std::string &directory) { return absl::StrCat(directory, "/previous.safetensors"); }
 
-// All of the model, or an error. What the optimiser makes with its first step waits.
+// Where the parts are that have no weights but what they make with their first step: a model's own optimisers.
+void collectOptimizers(const Module &module, const std::string &path, std::vector<std::string> &paths) {
+  for (const auto &[name, part] : module.children()) {
+    const std::string own = absl::StrCat(path, name, "/");
+    if (part->has_weights())
+      collectOptimizers(*part, own, paths);
+    else
+      paths.push_back(own);
+  }
+}
+
+// All of the model, or an error. What optimisers make with their first step waits.
 void restore(Model &model, const std::string &file, SourceLocation where) {
   const RestoreStatus status = partsOf(model, file, where).read(file, where);
   if (auto *progress = dynamic_cast<training::Resumable *>(&model.fit_progress(where)))
@@ -62,8 +73,12 @@ void restore(Model &model, const std::string &file, SourceLocation where) {
   std::erase_if(others, [](const std::string &name) {
     return name.starts_with("training/") || name.starts_with(kOptimizerKind);
   });
+  const std::string ofModel = absl::StrCat(training::kModel, "/");
+  std::vector<std::string> waiting;
+  collectOptimizers(model, ofModel, waiting);
   for (const std::string &name : status.unused())
-    if (name.starts_with(absl::StrCat(training::kModel, "/")))
+    if (name.starts_with(ofModel) &&
+        std::ranges::none_of(waiting, [&](const std::string &path) { return name.starts_with(path); }))
       others.push_back(name);
   if (!others.empty())
     fail<DataError>(absl::StrCat(file, ": is the backup of another model, which differs in ", training::listed(others),
@@ -81,7 +96,12 @@ BackupAndRestore::BackupAndRestore(std::string backup_dir, BackupAndRestoreOptio
 
 void BackupAndRestore::on_train_begin(Logs &) {
   const SourceLocation where = params().where;
-  model().variables(where); // StateError before they are made
+  try {
+    model().variables(where);
+  } catch (const StateError &) {
+    fail<StateError>("backup_and_restore: the model's variables are not made yet; call it or build it before fit()",
+                     where);
+  }
   seen = 0;
   std::error_code ignored;
   const std::string latest = latestIn(directory), previous = previousIn(directory);

@@ -99,7 +99,7 @@ struct Repeat : Stage {
     if (one == 0 || times == 0)
       return 0;
     if (one == kInfinite || times < 0)
-      return one == kUnknown ? kUnknown : kInfinite;
+      return kInfinite;
     return one < 0 ? one : __builtin_mul_overflow(one, times, &all) ? kUnknown : all;
   }
   const std::int64_t times;

@@ -234,7 +234,9 @@ bool LayerBody::mixes_examples(bool training) const {
 }
 
 Config LayerBody::get_config() const {
-  fail<StateError>(absl::StrCat(title(), ": its class does not override get_config()"));
+  fail<StateError>(absl::StrCat(title(),
+                                ": its class does not override get_config(), or calls that of its base, which has "
+                                "nothing to say; begin with Config{{\"name\", name()}}"));
 }
 
 //===-- What layers override --------------------------------------------------------------------===//
@@ -245,15 +247,20 @@ Tensor LayerBody::call(const Tensor &, const CallOptions &) {
 }
 Mask LayerBody::compute_mask(const Tensor &, const Mask &) { return std::nullopt; }
 
+std::string LayerBody::oneInputIsTaken(std::size_t given) const {
+  return absl::StrCat(title(), ": takes one input, and there are ", given,
+                      "; a layer of several overrides call_inputs()");
+}
+
 void LayerBody::build_inputs(const std::vector<TensorSpec<>> &inputs) {
   if (inputs.size() != 1)
-    fail<ValueError>(absl::StrCat(title(), ": takes one input, and there are ", inputs.size()), Overridden::line());
+    fail<ValueError>(oneInputIsTaken(inputs.size()), Overridden::line());
   build(inputs[0].shape(), inputs[0].dtype());
 }
 
 Tensors LayerBody::call_inputs(const Tensors &inputs, const CallOptions &options) {
   if (inputs.size() != 1)
-    fail<ValueError>(absl::StrCat(title(), ": takes one input, and there are ", inputs.size()), Overridden::line());
+    fail<ValueError>(oneInputIsTaken(inputs.size()), Overridden::line());
   if (options.masks.empty())
     return call(inputs[0], options);
   CallOptions one = options;

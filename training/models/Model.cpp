@@ -62,9 +62,10 @@ Layer Model::get_layer(const std::string &name, SourceLocation where) const {
 Layer Model::get_layer(std::int64_t index, SourceLocation where) const {
   before_layer();
   std::vector<Layer> all = layers();
-  if (index < 0 || index >= static_cast<std::int64_t>(all.size()))
-    fail<IndexError>(absl::StrCat(title(), ": there is no layer ", index, " of ", all.size()), where);
-  return all[static_cast<std::size_t>(index)];
+  const auto count = static_cast<std::int64_t>(all.size()), place = index < 0 ? index + count : index;
+  if (place < 0 || place >= count)
+    fail<IndexError>(absl::StrCat(title(), ": there is no layer ", index, " of ", count), where);
+  return all[static_cast<std::size_t>(place)];
 }
 
 //===-- Tables and pictures ---------------------------------------------------------------------===//
@@ -72,6 +73,8 @@ Layer Model::get_layer(std::int64_t index, SourceLocation where) const {
 std::vector<Model::Row> Model::rows() const {
   std::vector<Row> rows;
   for (const auto &[name, part] : children()) {
+    if (!part->has_weights())
+      continue;
     auto layer = std::dynamic_pointer_cast<const LayerBody>(part);
     rows.push_back({name, layer ? layer->kind() : "module", {}, {}, part});
   }

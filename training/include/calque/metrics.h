@@ -52,7 +52,7 @@ CALQUE_API Metric deserialize(const Config &config, SourceLocation where);
 // The object that handles to one metric share: its state and its computation.
 class CALQUE_API MetricBody : public Module {
 public:
-  explicit MetricBody(std::string name, DType dtype = DType::Float32);
+  explicit MetricBody(std::string name, DType dtype = default_dtype());
   const std::string &name() const { return name_; }
   // Of the result.
   DType dtype() const { return dtype_; }
@@ -130,7 +130,7 @@ private:
 // The mean of all elements since the last reset; 0 without elements.
 class CALQUE_API Mean : public Metric {
 public:
-  explicit Mean(std::string name = "mean", DType dtype = DType::Float32,
+  explicit Mean(std::string name = "mean", DType dtype = default_dtype(),
                 SourceLocation where = SourceLocation::current());
   // Adds the elements of a tensor of numbers or bools.
   void update_state(const Operand &values) const;
@@ -143,7 +143,7 @@ public:
 // The sum of all elements, times weights that broadcast to them.
 class CALQUE_API Sum : public Metric {
 public:
-  explicit Sum(std::string name = "sum", DType dtype = DType::Float32,
+  explicit Sum(std::string name = "sum", DType dtype = default_dtype(),
                SourceLocation where = SourceLocation::current());
   void update_state(const Operand &values) const;
   void update_state(const Operand &values, const Operand &weights) const;
@@ -155,19 +155,19 @@ public:
 class CALQUE_API MeanMetricWrapper : public Metric {
 public:
   MeanMetricWrapper(std::function<Tensor(const Tensor &y_true, const Tensor &y_pred)> function, std::string name,
-                    DType dtype = DType::Float32, SourceLocation where = SourceLocation::current());
+                    DType dtype = default_dtype(), SourceLocation where = SourceLocation::current());
 };
 
 #define CALQUE_DECLARE_METRIC(Name, snake)                                                                             \
   class CALQUE_API Name : public Metric {                                                                              \
   public:                                                                                                              \
-    explicit Name(std::string name = snake, DType dtype = DType::Float32,                                              \
+    explicit Name(std::string name = snake, DType dtype = default_dtype(),                                             \
                   SourceLocation where = SourceLocation::current());                                                   \
   };
 #define CALQUE_DECLARE_METRIC_WITH_OPTIONS(Name, snake)                                                                \
   class CALQUE_API Name : public Metric {                                                                              \
   public:                                                                                                              \
-    explicit Name(Name##Options of = {}, std::string name = snake, DType dtype = DType::Float32,                       \
+    explicit Name(Name##Options of = {}, std::string name = snake, DType dtype = default_dtype(),                      \
                   SourceLocation where = SourceLocation::current());                                                   \
   };
 
@@ -283,13 +283,13 @@ struct ClassesOptions {
 class CALQUE_API ConfusionMatrix : public Metric {
 public:
   explicit ConfusionMatrix(std::int64_t num_classes, ClassesOptions options = {}, std::string name = "confusion_matrix",
-                           DType dtype = DType::Float32, SourceLocation where = SourceLocation::current());
+                           DType dtype = default_dtype(), SourceLocation where = SourceLocation::current());
 };
 // The mean over the classes that occur of the right ones over the union of labels and predictions.
 class CALQUE_API MeanIoU : public Metric {
 public:
   explicit MeanIoU(std::int64_t num_classes, ClassesOptions options = {}, std::string name = "mean_io_u",
-                   DType dtype = DType::Float32, SourceLocation where = SourceLocation::current());
+                   DType dtype = default_dtype(), SourceLocation where = SourceLocation::current());
 };
 
 // A new metric by its name: "precision" or "Precision"; "mse", "mae", "mape", "msle", "bce", "kld". LookupError for

@@ -80,6 +80,10 @@ public:
   // a restore gets its value then.
   void checkpoint_parts(CheckpointVisitor &visitor) override;
 
+  // Whether its variables are among those of a module that it is a part of. An optimiser's are not: as a part it is
+  // saved and restored, and counts for nothing else.
+  virtual bool has_weights() const { return true; }
+
   // Whether training changes the variables. To set it sets it for all parts there are, as in Keras; a part may be set
   // otherwise after that.
   bool trainable() const { return trainable_; }

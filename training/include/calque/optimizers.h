@@ -87,6 +87,7 @@ public:
   Config get_config(SourceLocation where = SourceLocation::current()) const;
   // What it keeps for each variable: "adam (momentum, velocity)".
   std::string kinds_of_slots() const;
+  bool has_weights() const override { return false; }
   // Of a module, and the slots by the paths that their variables have in the checkpoint.
   void checkpoint_parts(CheckpointVisitor &visitor) override;
 

@@ -60,7 +60,7 @@ private:
 CALQUE_API std::ostream &operator<<(std::ostream &os, const SymbolicTensor &x);
 
 struct InputOptions {
-  DType dtype = DType::Float32;
+  DType dtype = default_dtype();
   std::string name = {};
   Size batch_size = kDynamic;
 };

@@ -40,7 +40,7 @@ struct EmbeddingOptions {
   Regularizer embeddings_regularizer = {}, activity_regularizer = {};
   Constraint embeddings_constraint = {};
   bool mask_zero = false; // the mask of the result is where the input is not 0
-  DType dtype = DType::Float32;
+  DType dtype = default_dtype();
   std::string name = {};
 };
 // A vector for each integer in [0, input_dim): [...] of int32 or int64 gives [..., output_dim]. ValueError for sizes

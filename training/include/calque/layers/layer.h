@@ -82,7 +82,8 @@ public:
   // of the library's, and where it is so of a part.
   virtual bool mixes_examples(bool training) const;
 
-  // How the layer is made: its options, and "name". StateError unless its class says so.
+  // How the layer is made: its options, and "name". StateError unless its class says so; an override begins with
+  // Config{{"name", name()}}, and not with this one.
   virtual Config get_config() const;
 
 protected:
@@ -124,6 +125,7 @@ protected:
   // Whether it is one of the library's: then errors in its computation have the line of its caller, and else their own.
   virtual bool is_of_library() const { return false; }
 
+  std::string oneInputIsTaken(std::size_t given) const;
   // Its full name in messages: "dense 'head'", or "dense" where none was given.
   std::string title() const;
   void checkBuilt(SourceLocation where) const override;
@@ -204,7 +206,8 @@ public:
                         SourceLocation where = SourceLocation::current()) const;
 
   // Makes the variables for inputs of such a shape; otherwise the first call makes them.
-  void build(const Shape &input, DType dtype = DType::Float32, SourceLocation where = SourceLocation::current()) const {
+  void build(const Shape &input, DType dtype = default_dtype(),
+             SourceLocation where = SourceLocation::current()) const {
     checked(where).build_for({TensorSpec<>(dtype, input, {}, where)}, where);
   }
   void build(const std::vector<TensorSpec<>> &inputs, SourceLocation where = SourceLocation::current()) const {

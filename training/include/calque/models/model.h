@@ -27,7 +27,7 @@ public:
   // Makes the layers' variables for float32 inputs of such a shape; build_for() takes those of other types, and
   // several.
   void build(const Shape &input, SourceLocation where = SourceLocation::current()) {
-    build_for({TensorSpec<>(DType::Float32, input, {}, where)}, where);
+    build_for({TensorSpec<>(default_dtype(), input, {}, where)}, where);
   }
 
   // The result, of a model that gives one (ValueError for another number). Errors inside name the caller's line.
@@ -46,7 +46,8 @@ public:
 
   // The layers that it consists of; not those inside of them.
   virtual std::vector<layers::Layer> layers() const;
-  // One of them, by the name that it has in the model, or by its position. LookupError, IndexError.
+  // One of them, by the name that it has in the model, or by its position, also from the end: -1 is the last one.
+  // LookupError, IndexError.
   layers::Layer get_layer(const std::string &name, SourceLocation where = SourceLocation::current()) const;
   layers::Layer get_layer(std::int64_t index, SourceLocation where = SourceLocation::current()) const;
 
