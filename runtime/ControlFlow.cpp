@@ -288,16 +288,14 @@ CALQUE_KERNEL calque_rt_stack_push(const int64_t *words) {
 }
 
 CALQUE_KERNEL calque_rt_stack_pop(const int64_t *words) {
-  constexpr double kMostAddress = 0x1p47; // of a process on x86-64
   auto count = static_cast<size_t>(words[1]), bytes = static_cast<size_t>(words[2]);
   const auto *stacks = static_cast<const double *>(addressOf(words[3]));
   auto *below = static_cast<double *>(addressOf(words[4]));
   auto *elements = static_cast<char *>(addressOf(words[5]));
   for (size_t i = 0; i < count; ++i) {
-    // The sum of two stacks, neither of them empty, is an address beyond all others.
-    if (stacks[i] >= kMostAddress)
+    if (isSumOfStacks(stacks[i]))
       calque_rt_fail(&frameOf(words), static_cast<int32_t>(words[6]), 0, 0);
-    const Entry *entry = entryOf(stacks[i] < kMostAddress ? stacks[i] : 0);
+    const Entry *entry = isSumOfStacks(stacks[i]) ? nullptr : entryOf(stacks[i]);
     below[i] = entry ? entry->below : 0;
     if (entry)
       std::memcpy(elements + i * bytes, entry + 1, bytes);

@@ -23,9 +23,15 @@ struct alignas(16) EntrySizes {
   const int64_t *sizes() const { return reinterpret_cast<const int64_t *>(this) - rank; }
 };
 
-// Addresses have less bits than a float64 holds exactly.
-inline double stackOf(const Entry *entry) { return static_cast<double>(reinterpret_cast<uintptr_t>(entry)); }
-inline Entry *entryOf(double stack) { return reinterpret_cast<Entry *>(static_cast<uintptr_t>(stack)); }
+// A stack is the address of its uppermost entry and a number beyond all addresses, all of which a float64 holds
+// exactly; 0 if it is empty. So the sum of two stacks, neither of them empty, is no stack, wherever the machine's
+// addresses lie.
+inline constexpr double kStacks = 0x1p51;
+inline double stackOf(const Entry *entry) { return kStacks + static_cast<double>(reinterpret_cast<uintptr_t>(entry)); }
+inline Entry *entryOf(double stack) {
+  return stack < kStacks ? nullptr : reinterpret_cast<Entry *>(static_cast<uintptr_t>(stack - kStacks));
+}
+inline bool isSumOfStacks(double stack) { return stack >= 2 * kStacks; }
 
 // The memory of the entries of one call. Entries are never freed alone: what comes after a mark is, all at once.
 class Stacks {

@@ -293,6 +293,20 @@ TEST(StackKernels, TakeOneStackForEachExample) {
   EXPECT_EQ(stacks[1], 0);
 }
 
+// Also where addresses have 48 bits, as on AArch64, or a program's memory begins at low ones.
+TEST(StackMemory, TellsSumsFromStacksAtAnyAddress) {
+  for (std::uintptr_t address :
+       {std::uintptr_t(0x1000), std::uintptr_t(0x7ffffffff000), std::uintptr_t(0xfffffffff000)}) {
+    auto *entry = reinterpret_cast<Entry *>(address); // which nobody reads
+    EXPECT_EQ(entryOf(stackOf(entry)), entry);
+    EXPECT_FALSE(isSumOfStacks(stackOf(entry)));
+    EXPECT_TRUE(isSumOfStacks(stackOf(entry) + stackOf(entry)));
+    EXPECT_TRUE(isSumOfStacks(stackOf(entry) + stackOf(reinterpret_cast<Entry *>(0x1000))));
+  }
+  EXPECT_EQ(entryOf(0), nullptr);
+  EXPECT_FALSE(isSumOfStacks(0));
+}
+
 TEST(StackMemory, GivesAlignedEntriesOfAnySize) {
   Stacks stacks;
   std::vector<std::pair<Entry *, size_t>> entries;
