@@ -1,9 +1,11 @@
 """Compiles what save-programs has saved for a C program, which calls each function and its pullback three times and
 compares the bits with those of the program that saved them: with threads and without.
 
-    ahead-of-time.py CALQUE-COMPILE LIBRARY STANDALONE COMPILER PROGRAMS DIRECTORY [FLAG...]
+    ahead-of-time.py CALQUE-COMPILE LIBRARY STANDALONE COMPILER PROGRAMS DIRECTORY [--aarch64 EMULATOR] [FLAG...]
 
-Then misuse.c is built with functions of its own, and says what it did not expect.
+Then misuse.c is built with functions of its own, and says what it did not expect. With --aarch64 the code is that for
+ARM's CPUs, which the emulator runs: it adds in another order than this machine's, so that results may differ in their last
+bits. Where there is no such compiler or emulator, the exit code is 77.
 
 STANDALONE is the directory of standalone.h, COMPILER one of C++ that also takes C."""
 import json
@@ -87,7 +89,8 @@ class Program:
             if any(dims):
                 arguments.append(str(len(data) // TYPES[kind][1]))
                 sizes += [size for size, is_open in zip(shape, dims) if is_open]
-            wanted.append(f'  compare("{self.name}: {key}", r{i}, {self.array(key)}, {len(data)});')
+            of_floats = {"F32": 4, "F64": 8}.get(kind, 0)
+            wanted.append(f'  compare("{self.name}: {key}", r{i}, {self.array(key)}, {len(data)}, {of_floats});')
         if any(any(dims) for dims in out_dims):
             text.append(f"  int64_t sizes[{len(sizes)}];")
             arguments.append("sizes")
@@ -152,7 +155,27 @@ static void *ones(size_t count, int isDouble) {
       ((float *)x)[i] = 1;
   return x;
 }
-static void compare(const char *what, const void *found, const void *expected, size_t bytes) {
+/* Of floats of so many bytes, or of something else; 0: all bits are the same. */
+static const double tolerance = TOLERANCE;
+static int is_near(const void *found, const void *expected, size_t bytes, size_t of_floats) {
+  for (size_t i = 0; of_floats && i < bytes / of_floats; ++i) {
+    double a, b;
+    if (of_floats == sizeof(double)) {
+      memcpy(&a, (const double *)found + i, sizeof a);
+      memcpy(&b, (const char *)expected + i * sizeof b, sizeof b);
+    } else {
+      float x, y;
+      memcpy(&x, (const float *)found + i, sizeof x);
+      memcpy(&y, (const char *)expected + i * sizeof y, sizeof y);
+      a = x;
+      b = y;
+    }
+    if (!(a == b || (a != a && b != b) || (a - b <= tolerance * (1 + (b < 0 ? -b : b)) && b - a <= tolerance * (1 + (b < 0 ? -b : b)))))
+      return 0;
+  }
+  return of_floats != 0;
+}
+static void compare(const char *what, const void *found, const void *expected, size_t bytes, size_t of_floats) {
   const unsigned char *end = (const unsigned char *)found + bytes;
   for (int i = 0; i < 64; ++i)
     if (end[i] != 0x5a) {
@@ -160,7 +183,7 @@ static void compare(const char *what, const void *found, const void *expected, s
       ++differences;
       return;
     }
-  if (memcmp(found, expected, bytes)) {
+  if (memcmp(found, expected, bytes) && !(tolerance > 0 && is_near(found, expected, bytes, of_floats))) {
     printf("%s differs\\n", what);
     ++differences;
   }
@@ -176,6 +199,14 @@ static void same_size(const char *what, int64_t found, int64_t expected) {
 
 def main():
     compile_tool, library, standalone, compiler, programs, directory, *flags = sys.argv[1:]
+    emulator, target, tolerance = [], [], "0"
+    if flags[:1] == ["--aarch64"]:
+        emulator, target, flags, tolerance = flags[1:2], ["--target", "aarch64"], [*flags[2:], "-static"], "1e-4"
+        for each, package in ((compiler, "g++-aarch64-linux-gnu"), (emulator[0], "qemu-user")):
+            if not shutil.which(each):
+                print(f"skipped: Debian's package {package} is not there, or was not when the build was configured")
+                sys.exit(77)
+    compile_tool = [compile_tool, *target]
     programs, directory = pathlib.Path(programs), pathlib.Path(directory)
     shutil.rmtree(directory, ignore_errors=True)
     (directory / "calque").mkdir(parents=True)
@@ -186,7 +217,7 @@ def main():
         if name not in SHORT and "CALQUE_AHEAD_ALL" not in os.environ:
             continue
         expected = tensors(path.with_suffix(".expected"))
-        command = [compile_tool, path, "-o", directory / f"{name}.o", "--header", directory / f"{name}.h"]
+        command = [*compile_tool, path, "-o", directory / f"{name}.o", "--header", directory / f"{name}.h"]
         command += ["--name", f"p_{name}"]  # "random" is a function of C
         if any(key.startswith("grad.") for key in expected):
             command += ["--pullback", "program"]
@@ -195,7 +226,7 @@ def main():
         source.append(f'#include "{name}.h"')
         calls.append(Program(name, header, expected, directory))
         objects.append(directory / f"{name}.o")
-    code = "\n".join(source) + PRELUDE + "\n".join(each.code() for each in calls)
+    code = "\n".join(source) + PRELUDE.replace("TOLERANCE", tolerance) + "\n".join(each.code() for each in calls)
     code += "\nint main(int argc, char **argv) {\n  if (argc > 1)\n    calque_set_threads(atoi(argv[1]));\n"
     code += "".join(f"  run_{each.name}();\n" for each in calls)
     code += f'  printf("{len(calls)} programs, %d differences\\n", differences);\n  return differences > 0;\n}}\n'
@@ -207,19 +238,19 @@ def main():
             + [library, "-lm", "-lpthread", "-o", directory / f"main-{language}"]
         )
     for threads in ([], ["1"]):
-        print(run([directory / "main-c", *threads], cwd=directory), end="")
+        print(run([*emulator, directory / "main-c", *threads], cwd=directory), end="")
     # What goes wrong, and how the program is told.
     misuse = pathlib.Path(__file__).with_name("misuse.c")
-    ahead = [compile_tool, programs / "misuse.own", "-o", directory / "misuse.o", "--header", directory / "misuse.h"]
+    ahead = [*compile_tool, programs / "misuse.own", "-o", directory / "misuse.o", "--header", directory / "misuse.h"]
     run([*ahead, "--pullback", "f", "--pullback", "product"])
     run(
         [compiler, *flags, *warnings, "-I", directory, "-x", "c", misuse, "-x", "none", directory / "misuse.o"]
         + [library, "-lm", "-lpthread", "-o", directory / "misuse"]
     )
-    print(run([directory / "misuse"]), end="")
+    print(run([*emulator, directory / "misuse"]), end="")
     # Names that C or the header has: it compiles as C and as C++, after the headers whose macros are words. The object is
     # called as the arguments are.
-    functions = [compile_tool, programs / "names.own", "-o", directory / "x.o", "--header", directory / "x.h"]
+    functions = [*compile_tool, programs / "names.own", "-o", directory / "x.o", "--header", directory / "x.h"]
     run([*functions, "--pullback", "f0"])
     header = (directory / "x.h").read_text()
     for note in ("/* of function 'x and x_1'; x_1 is argument 0 'x'; x_1_1 is argument 1 'x_1' */", "int_1 is argument 1 'int'"):
@@ -249,11 +280,11 @@ int main(void) {
             + ["-x", "c++" if source.endswith("cpp") else "c", directory / source, "-x", "none", directory / "x.o"]
             + [library, "-lm", "-lpthread", "-o", directory / "names"]
         )
-        run([directory / "names"])
+        run([*emulator, directory / "names"])
     # An object that is called as a function of the C library is, another as a keyword, and one that makes a function's
     # name one of the library's.
     for name, function in (("index", "index_f0"), ("while", "while_f0"), ("pthread", "pthread_join_1")):
-        own = [compile_tool, programs / "names.own", "-o", directory / f"{name}.o", "--header", directory / f"{name}.h"]
+        own = [*compile_tool, programs / "names.own", "-o", directory / f"{name}.o", "--header", directory / f"{name}.h"]
         run(own)
         taken = name if name == "pthread" else f"{name}_1"
         code = f"""#include <pthread.h>
@@ -276,7 +307,7 @@ int main(void) {{
                 + [directory / f"{name}.c", "-x", "none", directory / f"{name}.o", library, "-lm", "-lpthread"]
                 + ["-o", directory / name]
             )
-            run([directory / name])
+            run([*emulator, directory / name])
 
 
 main()
