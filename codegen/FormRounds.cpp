@@ -2,7 +2,9 @@
 // loop of the threads (runtime/Round.h). The updates of all parameters are one.
 //
 // A round stays where it began, and a later call joins it by moving there if it depends on nothing in between. A round
-// whose calls are small moves along with the program instead, until something depends on it.
+// whose calls are small moves along with the program instead, until something depends on it. A short call that depends
+// on short ones of a round follows them there, in a *chain* that one thread runs: what one makes for the next stays in
+// the caches of a core.
 #include "codegen/Lowering.h"
 #include "codegen/Passes.h"
 #include "codegen/Pipeline.h"
@@ -35,6 +37,9 @@ constexpr double kLeastCycles = 2'000, kLeastSpared = 4'000;
 // Each call is compared with all of these.
 constexpr size_t kMostOpen = 4;
 constexpr size_t kMostCalls = 256, kWindow = 1024;
+// A chain of more work would be left to one thread while the others are through; one call may follow so many chains.
+constexpr double kLongestChain = 100'000;
+constexpr size_t kMostFollowed = 4;
 // Of the memory that calls of one round keep alive by moving past others.
 constexpr int64_t kMostMovedBytes = 256 << 10;
 
@@ -43,6 +48,8 @@ struct Kernel {
   bool canJoin = false;
   std::optional<double> cycles;
   llvm::BitVector writes; // by the number of the argument
+
+  bool isShort() const { return canJoin && cycles && *cycles < kParallelCycles; }
 };
 
 double cyclesOfBody(linalg::LinalgOp op) {
@@ -132,13 +139,32 @@ private:
     int64_t bytesRead = 0, bytesWritten = 0; // in the workspace
     size_t slot = 0;
     std::optional<size_t> round = std::nullopt;
+    size_t chain = 0; // of the round: its number, until chains are joined
+  };
+  // Calls that run one after the other.
+  struct Chain {
+    size_t joined; // the chain that it has become a part of; its own number if there is none
+    double cycles;
+    bool isShort;
+  };
+  // The chains that touch a buffer.
+  struct Users {
+    std::optional<size_t> writer = std::nullopt;
+    SmallVector<size_t, 2> readers = {};
   };
   struct Round {
     SmallVector<size_t> calls;
     int64_t movedBytes = 0;
     bool isFixed = false;
-    size_t slot = 0;                                        // once it is
-    llvm::SmallDenseSet<Value, 16> reads = {}, writes = {}; // until then
+    size_t slot = 0; // once it is
+    std::vector<Chain> chains = {};
+    llvm::DenseMap<Value, Users> users = {}; // while calls may join
+
+    size_t find(size_t chain) {
+      while (chains[chain].joined != chain)
+        chain = chains[chain].joined = chains[chains[chain].joined].joined;
+      return chain;
+    }
   };
   struct Touched {
     size_t read = 0, written = 0; // the last slot, from 1 on
@@ -147,7 +173,8 @@ private:
   Call callOf(func::CallOp op) {
     Call call{op};
     auto function = symbols.lookup<func::FuncOp>(op.getCallee());
-    if (!isKernel(function) || llvm::is_contained(op.getOperands(), body.getArgument(0)))
+    if (!function || !isKernel(function) || function.isExternal() ||
+        llvm::is_contained(op.getOperands(), body.getArgument(0)))
       return call;
     auto [found, isNew] = kernels.try_emplace(function);
     if (isNew)
@@ -170,6 +197,8 @@ private:
     Call &call = calls[number];
     if (!call.kernel) {
       fixAll();
+      for (size_t each : open)
+        rounds[each].users.clear();
       open.clear();
       place(number, ++lastSlot);
       return;
@@ -179,22 +208,35 @@ private:
       earliest = std::max(earliest, touched.lookup(root).written);
     for (Value root : call.writes)
       earliest = std::max({earliest, touched.lookup(root).written, touched.lookup(root).read});
-    bool dependsOnMoving = false;
-    for (size_t each : llvm::to_vector(open))
-      if (!rounds[each].isFixed && conflicts(call, rounds[each])) {
+    // What depends on a round that moves along follows it, or has it in front.
+    std::optional<size_t> chosen;
+    size_t moving = 0;
+    for (size_t each : llvm::to_vector(open)) {
+      if (rounds[each].isFixed || dependences(call, rounds[each]).empty())
+        continue;
+      ++moving;
+      if (follows(call, rounds[each]))
+        chosen = each;
+      else
         fix(each);
-        dependsOnMoving = true;
-      }
+    }
+    if (chosen && moving > 1) { // one of them can't be followed
+      fix(*chosen);
+      chosen.reset();
+    }
     llvm::erase_if(open, [&](size_t each) {
       bool isFull = rounds[each].calls.size() >= kMostCalls || rounds[each].calls.front() + kWindow < number;
-      if (isFull)
+      if (isFull) {
         fix(each);
+        rounds[each].users.clear();
+        if (chosen == each)
+          chosen.reset();
+      }
       return isFull;
     });
-    std::optional<size_t> chosen;
-    if (call.kernel->canJoin)
+    if (!chosen && call.kernel->canJoin)
       for (size_t each : open)
-        if (!(dependsOnMoving && rounds[each].isFixed) && canJoin(call, rounds[each], earliest) &&
+        if (!(moving && rounds[each].isFixed) && canJoin(call, rounds[each], earliest) &&
             (!chosen || rounds[each].calls.size() >= rounds[*chosen].calls.size()))
           chosen = each;
     if (!chosen && (!call.kernel->canJoin || call.kernel->cycles.value_or(kLeastCycles) < kLeastCycles)) {
@@ -210,33 +252,70 @@ private:
     if (open.size() > kMostOpen) {
       size_t oldest = open.front();
       fix(oldest);
+      rounds[oldest].users.clear();
       open.erase(open.begin());
     }
   }
 
-  static bool conflicts(const Call &call, const Round &round) {
-    return llvm::any_of(call.reads, [&](Value root) { return round.writes.contains(root); }) ||
-           llvm::any_of(call.writes,
-                        [&](Value root) { return round.writes.contains(root) || round.reads.contains(root); });
+  // The chains of a round that a call depends on.
+  static SmallVector<size_t, 4> dependences(const Call &call, Round &round) {
+    SmallVector<size_t, 4> found;
+    auto add = [&](size_t chain) {
+      if (chain = round.find(chain); !llvm::is_contained(found, chain) && found.size() <= kMostFollowed)
+        found.push_back(chain);
+    };
+    for (const auto *roots : {&call.reads, &call.writes})
+      for (Value root : *roots)
+        if (auto users = round.users.find(root); users != round.users.end()) {
+          if (users->second.writer)
+            add(*users->second.writer);
+          if (roots == &call.writes)
+            llvm::for_each(users->second.readers, add);
+        }
+    return found;
   }
-  bool canJoin(const Call &call, const Round &round, size_t earliest) const {
+  // Whether a call can run behind the chains of a round that it depends on, if there are any, as a part of them.
+  static bool follows(const Call &call, Round &round) {
+    SmallVector<size_t, 4> chains = dependences(call, round);
+    if (chains.empty())
+      return true;
+    double cycles = call.kernel->cycles.value_or(0);
+    for (size_t chain : chains) {
+      if (!round.chains[chain].isShort)
+        return false;
+      cycles += round.chains[chain].cycles;
+    }
+    return call.kernel->isShort() && chains.size() <= kMostFollowed && cycles <= kLongestChain;
+  }
+  bool canJoin(const Call &call, Round &round, size_t earliest) const {
     if (!round.isFixed)
       return true;
-    return round.slot > earliest && (round.slot == lastSlot || round.movedBytes + call.bytesWritten <= kMostMovedBytes);
+    return round.slot >= earliest && follows(call, round) &&
+           (round.slot == lastSlot || round.movedBytes + call.bytesWritten <= kMostMovedBytes);
   }
 
   void join(size_t number, size_t into) {
     Call &call = calls[number];
     Round &round = rounds[into];
+    SmallVector<size_t, 4> followed = dependences(call, round);
     call.round = into;
+    call.chain = round.chains.size();
     round.calls.push_back(number);
+    round.chains.push_back({call.chain, call.kernel->cycles.value_or(0), call.kernel->isShort()});
+    for (size_t chain : followed) { // the earliest one has all of them, so that the order stays that of the program
+      size_t own = round.find(call.chain), first = std::min(own, chain), other = std::max(own, chain);
+      round.chains[first].cycles += round.chains[other].cycles;
+      round.chains[other].joined = first;
+    }
+    for (Value root : call.reads)
+      round.users[root].readers.push_back(call.chain);
+    for (Value root : call.writes)
+      round.users[root] = {call.chain, {}};
     if (round.isFixed) {
       if (round.slot != lastSlot)
         round.movedBytes += call.bytesWritten;
       return place(number, round.slot);
     }
-    round.reads.insert(call.reads.begin(), call.reads.end());
-    round.writes.insert(call.writes.begin(), call.writes.end());
     round.movedBytes += call.bytesRead;
     if (round.movedBytes > kMostMovedBytes) {
       round.movedBytes -= call.bytesRead;
@@ -251,8 +330,6 @@ private:
     round.slot = ++lastSlot;
     for (size_t call : round.calls)
       place(call, round.slot);
-    round.reads.clear();
-    round.writes.clear();
   }
   void fixAll() {
     for (size_t each : open)
@@ -270,7 +347,12 @@ private:
   // The calls in their new order. Returns whether it is another one.
   bool order() {
     ordered = llvm::to_vector(llvm::seq(calls.size()));
-    llvm::stable_sort(ordered, [&](size_t a, size_t b) { return calls[a].slot < calls[b].slot; });
+    for (Call &call : calls)
+      if (call.round)
+        call.chain = rounds[*call.round].find(call.chain);
+    llvm::stable_sort(ordered, [&](size_t a, size_t b) {
+      return std::pair(calls[a].slot, calls[a].chain) < std::pair(calls[b].slot, calls[b].chain);
+    });
     return !llvm::is_sorted(ordered);
   }
 
@@ -309,10 +391,14 @@ private:
     for (const Round &round : rounds) {
       if (round.calls.size() < 2 || spared(round) < kLeastSpared)
         continue;
+      llvm::SmallDenseSet<size_t, 16> begun;
       for (size_t each : round.calls) {
-        calls[each].op->setAttr(kRoundAttr, builder.getI64IntegerAttr(number));
+        func::CallOp op = calls[each].op;
+        op->setAttr(kRoundAttr, builder.getI64IntegerAttr(number));
         double cycles = std::min(calls[each].kernel->cycles.value_or(0), 1e9);
-        calls[each].op->setAttr(kCyclesAttr, builder.getI64IntegerAttr(static_cast<int64_t>(cycles)));
+        op->setAttr(kCyclesAttr, builder.getI64IntegerAttr(static_cast<int64_t>(cycles)));
+        if (!begun.insert(calls[each].chain).second)
+          op->setAttr(kFollowsAttr, builder.getUnitAttr());
       }
       ++number;
     }
@@ -320,15 +406,18 @@ private:
   }
   // The cycles that a round spares on two threads.
   double spared(const Round &round) const {
-    double loops = 0, cycles = 0;
-    for (size_t each : round.calls)
-      if (double own = calls[each].kernel->cycles.value_or(kParallelCycles); own >= kParallelCycles)
+    double loops = 0, cycles = 0, longest = 0;
+    for (const Chain &chain : round.chains)
+      if (!chain.isShort) {
         ++loops;
-      else
-        cycles += own;
+      } else if (&round.chains[chain.joined] == &chain) {
+        cycles += chain.cycles;
+        longest = std::max(longest, chain.cycles);
+      }
     if (loops == 0 && cycles < kParallelCycles)
       return 0;
-    return (loops - 1) * kWakeCycles + cycles / 2 - kStepCycles * static_cast<double>(round.calls.size());
+    return (loops - 1) * kWakeCycles + std::min(cycles / 2, cycles - longest) -
+           kStepCycles * static_cast<double>(round.calls.size());
   }
 
   Block &body;

@@ -63,8 +63,8 @@ public:
       round = own;
       auto cycles = call->getAttrOfType<IntegerAttr>(kCyclesAttr);
       plan.steps.push_back({kernel(symbols.lookup<func::FuncOp>(call.getCallee())),
-                            static_cast<uint32_t>(operands.size()),
-                            cycles ? static_cast<uint32_t>(cycles.getInt()) : 0});
+                            static_cast<uint32_t>(operands.size()), cycles ? static_cast<uint32_t>(cycles.getInt()) : 0,
+                            call->hasAttr(kFollowsAttr)});
       plan.operands.insert(plan.operands.end(), operands.begin(), operands.end());
     });
     if (failed(steps))

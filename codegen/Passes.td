@@ -235,7 +235,8 @@ def OutlineKernels : Pass<"calque-outline-kernels", "::mlir::ModuleOp"> {
 def FormRounds : Pass<"calque-form-rounds", "::mlir::ModuleOp"> {
   let summary = "Bring calls together that depend on none of each other";
   let description = [{
-    The pieces of their kernels are one loop of the threads then. Small elementwise operations, and larger ones such as the
+    The pieces of their kernels are one loop of the threads then. Short ones that depend on short ones stand behind these,
+    with `calque.follows`: one thread runs them. Small elementwise operations, and larger ones such as the
     updates of parameters, move past calls that they don't depend on, if that spares waking the threads. What is moved
     keeps at most 256 KiB of the workspace alive for longer.
 

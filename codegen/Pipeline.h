@@ -48,9 +48,11 @@ inline constexpr llvm::StringLiteral kKernelAttr = "calque.kernel";
 inline bool isKernel(mlir::func::FuncOp function) { return function->hasAttr(kKernelAttr); }
 // On operations on buffers: the number of the group whose kernel does them.
 inline constexpr llvm::StringLiteral kGroupAttr = "calque.group";
-// On calls that follow each other and depend on none of each other: the number of their round, and an estimate of the
-// cycles of each, 0 where it is not known.
-inline constexpr llvm::StringLiteral kRoundAttr = "calque.round", kCyclesAttr = "calque.cycles";
+// On calls that stand together and depend on none of each other: the number of their round, and an estimate of the
+// cycles of each, 0 where it is not known. kFollowsAttr, on those that do depend on the call in front: they run behind
+// it.
+inline constexpr llvm::StringLiteral kRoundAttr = "calque.round", kCyclesAttr = "calque.cycles",
+                                     kFollowsAttr = "calque.follows";
 // On a loop of a nest: that no two of its iterations touch the same element of what the nest stores.
 inline constexpr llvm::StringLiteral kIndependentAttr = "calque.independent";
 // On a kernel with a loop that combines elements.

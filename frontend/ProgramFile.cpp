@@ -105,10 +105,11 @@ template <typename Form, typename S> void siteForm(Form &form, S &site) {
 }
 
 template <typename Form, typename Plan> void planForm(Form &form, Plan &plan) {
-  form.list(plan.steps, 24, [&](auto &step) {
+  form.list(plan.steps, 32, [&](auto &step) {
     form(step.kernel);
     form(step.numOperands);
     form(step.cycles);
+    form(step.follows);
   });
   form.list(plan.operands, 17, [&](auto &operand) {
     form.choice(operand.from, runtime::From::Computed);

@@ -155,7 +155,7 @@ void LoadedPlan::takeRound(const Round &round, Words &words, RoundMemory &memory
     if (kernel.scratch) // where it begins, until all is known
       next[step.numOperands] = bytes;
     bytes += own;
-    new (&memory.steps[i]) RoundStep{&kernel, next, step.cycles, {}};
+    new (&memory.steps[i]) RoundStep{&kernel, next, step.cycles, step.follows, {}};
     next += step.numOperands + kWordsBehind;
   }
   growTo(scratch, bytes);

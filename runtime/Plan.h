@@ -47,11 +47,12 @@ struct Operand {
 struct Step {
   uint32_t kernel;
   uint32_t numOperands;
-  uint32_t cycles = 0; // an estimate; 0: not known
+  uint32_t cycles = 0;  // an estimate; 0: not known
+  bool follows = false; // in a round: one thread runs it behind the step before
 };
 
-// Steps that follow each other, of which none depends on another: their pieces are one loop of the pool's threads
-// (Round.h).
+// Steps that stand together, of which none depends on another but on those that it follows: their pieces are one loop
+// of the pool's threads (Round.h).
 struct Round {
   uint32_t first, count;
   bool operator==(const Round &) const = default;

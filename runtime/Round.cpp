@@ -19,13 +19,13 @@ public:
       : steps(steps), order(order), items(items), measures(measures), threads(threadCount()) {}
 
   void run() {
-    for (RoundStep &step : steps)
-      if (isAlone(step))
-        runWhole(step);
+    for (size_t i = 0; i < steps.size(); ++i)
+      if (isAlone(i))
+        runWhole(steps[i]);
     // Long loops first, then what is short and fills the gaps.
     addLoops();
     int64_t cycles = addShort();
-    if (threads == 1 || count < 2 || (numItems > 0 && items[0].firstStep == numLoops && cycles < kParallelCycles)) {
+    if (threads == 1 || count < 2 || (numLoops == 0 && cycles < kParallelCycles)) {
       for (uint32_t i = 0; i < numSteps; ++i)
         runWhole(steps[order[i]]);
       return;
@@ -38,15 +38,16 @@ public:
 
 private:
   static int64_t piecesOf(const RoundStep &step) { return pieceCount(step.pieces.count, step.pieces.grain); }
-  static bool isLoop(const RoundStep &step) { return step.pieces.body && piecesOf(step) != 1; }
+  bool isChained(size_t i) const { return steps[i].follows || (i + 1 < steps.size() && steps[i + 1].follows); }
+  bool isLoop(size_t i) const { return !isChained(i) && steps[i].pieces.body && piecesOf(steps[i]) != 1; }
   // Whether it has to have all threads for itself.
-  static bool isAlone(const RoundStep &step) {
-    return !step.pieces.body && (step.cycles == 0 || step.cycles >= kParallelCycles);
+  bool isAlone(size_t i) const {
+    return !isChained(i) && !steps[i].pieces.body && (steps[i].cycles == 0 || steps[i].cycles >= kParallelCycles);
   }
 
   void addLoops() {
     for (size_t i = 0; i < steps.size(); ++i)
-      if (!isAlone(steps[i]) && isLoop(steps[i]) && steps[i].pieces.count > 0) {
+      if (isLoop(i) && steps[i].pieces.count > 0) {
         order[numSteps] = static_cast<uint32_t>(i);
         count += piecesOf(steps[i]);
         items[numItems++] = {count, numSteps, numSteps + 1};
@@ -59,8 +60,8 @@ private:
   int64_t addShort() {
     int64_t all = 0, own = kPieceCycles;
     for (size_t i = 0; i < steps.size(); ++i)
-      if (!isAlone(steps[i]) && !isLoop(steps[i])) {
-        if (own >= kPieceCycles) {
+      if (!isAlone(i) && !isLoop(i)) {
+        if (own >= kPieceCycles && !steps[i].follows) {
           items[numItems++] = {++count, numSteps, numSteps};
           own = 0;
         }

@@ -3,8 +3,9 @@
 // wakes the threads and waits for the last of them, and the small ones run on one thread.
 //
 // A step whose kernel is one loop (Kernel::pieces) has the pieces that it has alone, so that its bits are the same.
-// Other short steps are a piece each, several of which are done together. A step of which neither is known runs before
-// the others, as it would alone. Each thread begins with a part of each loop, the same one as if that were alone.
+// Other short steps are a piece each, several of which are done together, and so is a short step with those that follow
+// it. A step of which neither is known runs before the others, as it would alone. Each thread begins with a part of
+// each loop, the same one as if that were alone.
 #ifndef CALQUE_RUNTIME_ROUND_H
 #define CALQUE_RUNTIME_ROUND_H
 
@@ -19,6 +20,7 @@ struct RoundStep {
   const Kernel *kernel;
   const int64_t *words; // all that the kernel takes
   int64_t cycles;       // an estimate; 0: not known
+  bool follows;         // one thread runs it behind the step before
   Pieces pieces;        // of a kernel that has them
   std::atomic<int64_t> nanoseconds{0};
 };

@@ -238,6 +238,31 @@ TEST_F(Plans, RunEachPieceOfARoundOnce) {
   setThreadCount(0);
 }
 
+// A step that follows another one runs behind it, and each chain on one thread.
+TEST_F(Plans, RunChainsInTheirOrder) {
+  auto twice = kernelOf([](const int64_t *words) { // and its second word
+    auto *value = reinterpret_cast<int64_t *>(words[0]);
+    *value = *value * 2 + words[1];
+  });
+  for (int threads : {1, 2, 3, 7}) {
+    setThreadCount(threads);
+    int64_t values[30] = {};
+    Plan plan;
+    for (int64_t chain = 0; chain < 30; ++chain)
+      for (int64_t step = 0; step < 5; ++step) {
+        plan.steps.push_back({0, 2, chain % 3 ? 9000u : 900u, step > 0});
+        plan.operands.push_back({From::Number, 0, word(values + chain)});
+        plan.operands.push_back({From::Number, 0, chain + step});
+      }
+    plan.rounds = {{0, 150}};
+    Frame frame;
+    EXPECT_EQ(LoadedPlan(plan, {twice}).run(frame), 0);
+    for (int64_t chain = 0; chain < 30; ++chain)
+      EXPECT_EQ(values[chain], 31 * chain + 8 + 2 * 4 + 3 * 2 + 4) << chain;
+  }
+  setThreadCount(0);
+}
+
 TEST_F(Plans, RunARoundBetweenTheStepsAroundIt) {
   setThreadCount(2);
   std::atomic<int> elements[200] = {};

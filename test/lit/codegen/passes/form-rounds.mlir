@@ -141,6 +141,36 @@ func.func private @calque.kernel_1(%x: memref<8000xf32>, %y: memref<8000xf32> {l
 
 #one = affine_map<(r) -> (r)>
 
+// Short calls that depend on each other are a chain, in the order of the program. The chains of a round do not depend on
+// each other. Nothing follows a call that is not short.
+// CHECK-LABEL: func.func @chains(
+// CHECK-SAME: %[[A:[a-z0-9]+]]: memref<6000xf32>, %[[B:[a-z0-9]+]]: memref<6000xf32>, %[[C:[a-z0-9]+]]: memref<6000xf32>, %[[D:[a-z0-9]+]]: memref<6000xf32>
+// CHECK: call @calque.kernel_0(%{{.*}}, %[[A]]) {calque.cycles = {{[0-9]+}} : i64, calque.round = 0 : i64}
+// CHECK-NEXT: call @calque.kernel_0(%[[A]], %[[B]]) {calque.cycles = {{[0-9]+}} : i64, calque.follows, calque.round = 0 : i64}
+// CHECK-NEXT: call @calque.kernel_0(%{{.*}}, %[[C]]) {calque.cycles = {{[0-9]+}} : i64, calque.round = 0 : i64}
+// CHECK-NEXT: call @calque.kernel_0(%[[C]], %[[D]]) {calque.cycles = {{[0-9]+}} : i64, calque.follows, calque.round = 0 : i64}
+func.func @chains(%frame: !llvm.ptr, %a: memref<6000xf32>, %b: memref<6000xf32>, %c: memref<6000xf32>, %d: memref<6000xf32>, %x: memref<6000xf32>) attributes {calque.inputs = 1 : i64} {
+  call @calque.kernel_0(%x, %a) : (memref<6000xf32>, memref<6000xf32>) -> ()
+  call @calque.kernel_0(%x, %c) : (memref<6000xf32>, memref<6000xf32>) -> ()
+  call @calque.kernel_0(%a, %b) : (memref<6000xf32>, memref<6000xf32>) -> ()
+  call @calque.kernel_0(%c, %d) : (memref<6000xf32>, memref<6000xf32>) -> ()
+  return
+}
+func.func private @calque.kernel_0(%x: memref<6000xf32>, %y: memref<6000xf32> {llvm.noalias}) attributes {calque.kernel} {
+  linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]} ins(%x : memref<6000xf32>) outs(%y : memref<6000xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = math.tanh %in : f32
+    %1 = math.exp %0 : f32
+    %2 = math.log %1 : f32
+    linalg.yield %2 : f32
+  }
+  return
+}
+
+// -----
+
+#one = affine_map<(r) -> (r)>
+
 // Nothing moves past what can fail.
 // CHECK-LABEL: func.func @fails(
 // CHECK-NOT: calque.round
