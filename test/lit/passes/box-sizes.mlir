@@ -126,6 +126,37 @@ func.func @like(%x: tensor<?x2xf32>, %n: tensor<i64>) -> tensor<?x2xf32> {
 
 // -----
 
+// What a loop demands of sizes says nothing of them, as it may have no iterations: here %x and %z may differ.
+// CHECK-LABEL: func.func @demanded(
+// CHECK-SAME: calque.late = array<i64: 0>
+func.func @demanded(%x: tensor<?xf32>, %z: tensor<?xf32>, %n: tensor<i64>) -> tensor<?xf32> {
+  %r:2 = calque.while %n, %x {varying = array<i64: 1, 0>} : (tensor<i64>, tensor<?xf32>) -> (tensor<i64>, tensor<?xf32>) {
+  ^bb0(%i: tensor<i64>, %y: tensor<?xf32>):
+    %four = calque.constant {value = dense<4> : tensor<i64>} : () -> tensor<i64>
+    %c = calque.less %i, %four : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    vector.yield %c : tensor<i1>
+  } {
+  ^bb0(%i: tensor<i64>, %y: tensor<?xf32>):
+    %w = calque.concat %y, %y : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+    %n1 = calque.add %i, %i : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    vector.yield %n1, %w : tensor<i64>, tensor<?xf32>
+  }
+  %s:3 = calque.while %n, %x, %z : (tensor<i64>, tensor<?xf32>, tensor<?xf32>) -> (tensor<i64>, tensor<?xf32>, tensor<?xf32>) {
+  ^bb0(%i: tensor<i64>, %y: tensor<?xf32>, %v: tensor<?xf32>):
+    %four = calque.constant {value = dense<4> : tensor<i64>} : () -> tensor<i64>
+    %c = calque.less %i, %four : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    vector.yield %c : tensor<i1>
+  } {
+  ^bb0(%i: tensor<i64>, %y: tensor<?xf32>, %v: tensor<?xf32>):
+    %n1 = calque.add %i, %i : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    vector.yield %n1, %v, %y : tensor<i64>, tensor<?xf32>, tensor<?xf32>
+  }
+  %like = calque.reshape_like %r#1, %s#1 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %like : tensor<?xf32>
+}
+
+// -----
+
 // Nothing of late size: nothing changes.
 // CHECK-LABEL: func.func @none(
 // CHECK-NEXT: calque.exp
