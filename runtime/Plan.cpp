@@ -90,11 +90,13 @@ public:
   Words(const Words &) = delete;
 
   void next(const Step &step, int64_t *words) {
-    for (uint32_t i = 0; i < step.numOperands; ++i, ++operand) {
+    const Operand *from = operand;
+    operand += step.numOperands;
+    for (; from != operand; ++from, ++words) {
       int64_t word;
-      const auto *table = static_cast<const char *>(tables[static_cast<size_t>(operand->from)]);
-      std::memcpy(&word, table + operand->index * sizeof(word), sizeof(word));
-      words[i] = word + operand->offset;
+      const auto *table = static_cast<const char *>(tables[static_cast<size_t>(from->from)]);
+      std::memcpy(&word, table + from->index * sizeof(word), sizeof(word));
+      *words = word + from->offset;
     }
   }
 
@@ -194,6 +196,18 @@ void LoadedPlan::note(size_t step, int64_t nanoseconds) const {
   measured[step].nanoseconds.fetch_add(nanoseconds, std::memory_order_relaxed);
 }
 
+int32_t LoadedPlan::runSteps(CalqueCallFrame &frame, const int64_t *computed) const {
+  absl::FixedArray<int64_t, 64> words(mostOperands);
+  Words cursor(*this, frame, computed);
+  for (const Step &step : plan.steps) {
+    cursor.next(step, words.data());
+    kernels[step.kernel].run(words.data());
+    if (frame.error.failed)
+      return 1;
+  }
+  return 0;
+}
+
 int32_t LoadedPlan::run(CalqueCallFrame &frame) const {
   Stacks own; // of the whole program
   absl::Cleanup restore = [&frame, before = frame.stacks] { frame.stacks = before; };
@@ -203,6 +217,9 @@ int32_t LoadedPlan::run(CalqueCallFrame &frame) const {
   absl::FixedArray<int64_t, 16> computed(plan.numComputed);
   if (plan.numbers)
     callWithSizes(*plan.numbers, {wordOf(computed.data()), wordOf(frame.workspace)}, frame.input_sizes);
+  // The body of a loop is called for each iteration.
+  if (!mostInRound && !needsScratch && !measured)
+    return runSteps(frame, computed.data());
   Buffer scratch;
   // On one thread steps are run one after the other.
   std::optional<RoundMemory> rounds;
@@ -219,8 +236,10 @@ int32_t LoadedPlan::run(CalqueCallFrame &frame) const {
         i += round++->count;
         continue;
       }
-      cursor.next(plan.steps[i], words.data());
-      growTo(scratch, scratchOf(plan.steps[i], words.data()));
+      const Step &step = plan.steps[i];
+      cursor.next(step, words.data());
+      if (kernels[step.kernel].scratch)
+        growTo(scratch, scratchOf(step, words.data()));
       if (!ofStep(i))
         return;
       ++i;

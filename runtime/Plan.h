@@ -123,6 +123,8 @@ public:
 
 private:
   class Words;
+  // All steps, of which none is in a round, needs memory or is measured.
+  int32_t runSteps(CalqueCallFrame &frame, const int64_t *computed) const;
   int64_t scratchOf(const Step &step, int64_t *words) const;
   void takeRound(const Round &round, Words &words, RoundMemory &memory, Buffer &scratch) const;
   void runRound(const Round &round, RoundMemory &memory, const Buffer &scratch) const;
