@@ -12,6 +12,8 @@ namespace {
 // As the compiler has it (codegen/schedule/VectorBuilder.cpp): less work runs on one thread, and a piece has at least
 // kPieceCycles.
 constexpr int64_t kParallelCycles = 40'000, kPieceCycles = 10'000;
+// As it is in codegen/FormRounds.cpp: less of short steps alone wakes no threads.
+constexpr int64_t kShortCycles = 3 * kParallelCycles;
 
 class Loop {
 public:
@@ -25,7 +27,7 @@ public:
     // Long loops first, then what is short and fills the gaps.
     addLoops();
     int64_t cycles = addShort();
-    if (threads == 1 || count < 2 || (numLoops == 0 && cycles < kParallelCycles)) {
+    if (threads == 1 || count < 2 || (numLoops == 0 && cycles < kShortCycles)) {
       for (uint32_t i = 0; i < numSteps; ++i)
         runWhole(steps[order[i]]);
       return;
