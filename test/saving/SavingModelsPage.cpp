@@ -81,6 +81,32 @@ TEST(SavingModelsPage, NoiseByThePlaceOfAnElement) {
   EXPECT_EQ(model.history().epoch.size(), 20U);
 }
 
+TEST(SavingModelsPage, KeepsAnOptimiserOfTheModelsOwn) {
+  Folder folder;
+  struct Critic : Model {
+    Critic() : Model("critic") { build({kDynamic, 4}); }
+    Tensor call(const Tensor &x, const layers::CallOptions &) override { return dense(x); }
+    Tensors train_step(const Batch &batch) override {
+      GradientTape tape;
+      const Tensor loss = mean(square((*this)(batch.x[0]) - batch.y[0]));
+      const std::vector<Variable> variables = trainable_variables();
+      of_critic.apply_gradients(tape.gradient(loss, variables), variables);
+      return {{"loss", loss}};
+    }
+    layers::Dense dense = submodule("dense", layers::Dense(1));
+    optimizers::Adam of_critic = submodule("of_critic", optimizers::Adam(1e-4));
+  } model;
+  model.compile();
+  model.fit(ones({8, 4}), ones({8, 1}), {.verbose = 0});
+  const std::string saved = Checkpoint{{"model", model}}.save("critic");
+  Critic same;
+  Checkpoint{{"model", same}}.restore(saved);
+  EXPECT_EQ(same.weights().size(), 2U);
+  same.compile();
+  same.fit(ones({8, 4}), ones({8, 1}), {.verbose = 0});
+  EXPECT_EQ(same.of_critic.iterations().value().item<std::int64_t>(), 2);
+}
+
 TEST(SavingModelsPage, CutsAModelThatWasLoaded) {
   Folder folder;
   Sequential saved({Input({4}), layers::Dense(3, {.name = "gap"}), layers::Dense(10)});
