@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <limits>
 
 namespace calque::runtime {
 
@@ -124,8 +125,14 @@ struct RoundMemory {
 };
 static_assert(sizeof(RoundStep) % alignof(int64_t) == 0 && sizeof(RoundItem) % alignof(uint32_t) == 0);
 
+// Sums of what kernels need for themselves: more than any memory has is the largest number.
+static int64_t plus(int64_t bytes, int64_t more) {
+  int64_t sum;
+  return __builtin_add_overflow(bytes, more, &sum) ? std::numeric_limits<int64_t>::max() : sum;
+}
+
 static int64_t aligned(int64_t bytes) {
-  return (bytes + CALQUE_BUFFER_ALIGNMENT - 1) / CALQUE_BUFFER_ALIGNMENT * CALQUE_BUFFER_ALIGNMENT;
+  return plus(bytes, CALQUE_BUFFER_ALIGNMENT - 1) / CALQUE_BUFFER_ALIGNMENT * CALQUE_BUFFER_ALIGNMENT;
 }
 
 // The bytes that a kernel needs for itself; 0 where it needs none.
@@ -156,7 +163,7 @@ void LoadedPlan::takeRound(const Round &round, Words &words, RoundMemory &memory
     int64_t own = scratchOf(step, next);
     if (kernel.scratch) // where it begins, until all is known
       next[step.numOperands] = bytes;
-    bytes += own;
+    bytes = plus(bytes, own);
     new (&memory.steps[i]) RoundStep{&kernel, next, step.cycles, step.follows, {}};
     next += step.numOperands + kWordsBehind;
   }
