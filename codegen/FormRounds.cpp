@@ -11,6 +11,7 @@
 #include "codegen/ProgramAttributes.h"
 #include "codegen/schedule/Nest.h"
 #include "ir/Opaque.h"
+#include "runtime/Round.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -28,11 +29,8 @@ namespace calque::codegen {
 
 namespace {
 
-// As VectorBuilder has it: less work runs on one thread.
-constexpr double kParallelCycles = 40'000;
-// Short calls alone wake the threads for no less than this: most of what they touch is in the caches, so that they take
-// a third of what is estimated.
-constexpr double kShortCycles = 3 * kParallelCycles;
+using runtime::kParallelCycles;
+using runtime::kShortCycles;
 // To wake the threads and to wait for the last of them, and what a step of a round costs beside its work.
 constexpr double kWakeCycles = 8'000, kStepCycles = 150;
 // A call of fewer cycles begins no round, and a round has to spare so many.
@@ -161,7 +159,7 @@ private:
     bool isFixed = false;
     size_t slot = 0; // once it is
     std::vector<Chain> chains = {};
-    llvm::DenseMap<Value, Users> users = {}; // while calls may join
+    llvm::DenseMap<Value, Users> users{}; // while calls may join
 
     size_t find(size_t chain) {
       while (chains[chain].joined != chain)

@@ -9,12 +9,6 @@ namespace calque::runtime {
 
 namespace {
 
-// As the compiler has it (codegen/schedule/VectorBuilder.cpp): less work runs on one thread, and a piece has at least
-// kPieceCycles.
-constexpr int64_t kParallelCycles = 40'000, kPieceCycles = 10'000;
-// As it is in codegen/FormRounds.cpp: less of short steps alone wakes no threads.
-constexpr int64_t kShortCycles = 3 * kParallelCycles;
-
 class Loop {
 public:
   Loop(std::span<RoundStep> steps, uint32_t *order, RoundItem *items, bool measures)

@@ -16,6 +16,11 @@
 
 namespace calque::runtime {
 
+// Work is worth threads from so many cycles on, and a piece, which one thread takes at a time, has at least so many;
+// for loops alone, too. Of short steps alone a round wakes the threads for no less than kShortCycles: most of what they
+// touch is in the caches, so that they take a third of what is estimated.
+inline constexpr int64_t kParallelCycles = 40'000, kPieceCycles = 10'000, kShortCycles = 3 * kParallelCycles;
+
 struct RoundStep {
   const Kernel *kernel;
   const int64_t *words; // all that the kernel takes

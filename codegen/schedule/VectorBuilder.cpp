@@ -1,6 +1,7 @@
 #include "codegen/schedule/VectorBuilder.h"
 #include "codegen/Pipeline.h"
 #include "ir/Opaque.h"
+#include "runtime/Round.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -15,8 +16,8 @@ namespace calque::codegen {
 
 namespace {
 
-// A loop of fewer cycles runs on one thread. A piece, which one thread takes at a time, has at least kPieceCycles.
-constexpr double kParallelCycles = 40'000, kPieceCycles = 10'000;
+using runtime::kParallelCycles;
+using runtime::kPieceCycles;
 constexpr int64_t kMaxPieces = 128;
 
 bool isByteSized(Type element) { return element.isIntOrFloat() && element.getIntOrFloatBitWidth() % 8 == 0; }
