@@ -164,11 +164,13 @@ private:
   void fix(size_t number, Operation *op) {
     if (groups[number].isFixed)
       return;
-    // A product alone stays beside what reads the same operands: the gradients of filters and of images, say.
-    if (groups[number].members.size() == 1 && nodes[groups[number].members[0]].nest.product) {
-      groups[number].isOpen = false;
-      return;
-    }
+    // A product alone stays beside what reads the same operands: the gradients of filters and of images, say. A fill
+    // has nothing to join but what writes the same buffer.
+    if (groups[number].members.size() == 1)
+      if (const Node &only = nodes[groups[number].members[0]]; only.nest.product || isa<linalg::FillOp>(only.op)) {
+        groups[number].isOpen = false;
+        return;
+      }
     groups[number].isFixed = true;
     linalg::LinalgOp last = nodes[groups[number].last].op;
     if (linalg::FillOp fill = fillOf(last))
@@ -240,14 +242,19 @@ private:
   // Small buffers are in the caches anyway, and to look at them would take the time of programs of many small
   // operations.
   static bool isWorthALook(linalg::LinalgOp op) {
-    return llvm::any_of(op->getOperandTypes(), [](Type type) {
-      auto buffer = dyn_cast<MemRefType>(type);
-      return buffer && (!buffer.hasStaticShape() || buffer.getNumElements() >= int64_t(kLeastBytes) / 4 / 8);
+    return llvm::any_of(op->getOperands(), [&](Value operand) {
+      // A fill may be the edge of a large buffer.
+      bool isPart = isa<linalg::FillOp>(op) && isa<MemRefType>(operand.getType());
+      return isLarge(isPart ? rootBuffer(operand) : operand);
     });
+  }
+  static bool isLarge(Value value) {
+    auto buffer = dyn_cast<MemRefType>(value.getType());
+    return buffer && (!buffer.hasStaticShape() || buffer.getNumElements() >= int64_t(kLeastBytes) / 4 / 8);
   }
 
   bool analyse(linalg::LinalgOp op, Node &node) {
-    if (isa<linalg::FillOp>(op) || op->getBlock() != &program.getBody().front())
+    if (op->getBlock() != &program.getBody().front())
       return false;
     FailureOr<Nest> nest = Nest::of(op, analysis);
     if (failed(nest))
@@ -290,6 +297,27 @@ private:
     return found;
   }
 
+  // Groups that an operation does not depend on, but that read the same. A product reads little beside its arithmetic.
+  SmallVector<size_t> siblingsOf(const Node &node, ArrayRef<size_t> before) {
+    // Of many operations that read one buffer, each is compared with so many.
+    constexpr size_t kMostSiblings = 2;
+    SmallVector<size_t> found;
+    if (node.nest.product)
+      return found;
+    auto isProduct = [&](size_t member) { return nodes[member].nest.product.has_value(); };
+    for (Value root : node.reads)
+      if (auto places = touching.find(root); places != touching.end() && isLarge(root))
+        for (size_t group : llvm::reverse(places->second)) {
+          if (found.size() == kMostSiblings)
+            break;
+          const Group &other = groups[group];
+          if (other.isOpen && !other.isMerged && other.reads.contains(root) && !llvm::is_contained(before, group) &&
+              !llvm::is_contained(found, group) && llvm::none_of(other.members, isProduct))
+            found.push_back(group);
+        }
+    return found;
+  }
+
   // Whether nothing but the members of a group uses a buffer.
   bool isOwn(Value root, ArrayRef<size_t> members) {
     auto alloc = root.getDefiningOp<memref::AllocOp>();
@@ -302,8 +330,9 @@ private:
           values.push_back(view->getResult(0));
           continue;
         }
-        if (!isa<linalg::FillOp>(user) &&
-            llvm::none_of(members, [&](size_t member) { return nodes[member].op.getOperation() == user; }))
+        if (auto fill = dyn_cast<linalg::FillOp>(user); fill && isInitial(fill))
+          continue;
+        if (llvm::none_of(members, [&](size_t member) { return nodes[member].op.getOperation() == user; }))
           return false;
       }
     return true;
@@ -391,8 +420,16 @@ private:
     if (movable.empty() || !consider(movable))
       for (size_t each : movable.size() > 1 ? ArrayRef(movable) : ArrayRef<size_t>())
         consider(each);
-    for (size_t each : stay)
-      if (llvm::all_of(before, [&](size_t other) { return other == each || isBefore(other, each); }) &&
+    SmallVector<size_t> siblings = siblingsOf(node, before);
+    for (size_t each : siblings)
+      if (!groups[each].isFixed) {
+        SmallVector<size_t> with = movable;
+        with.push_back(each);
+        consider(with);
+      }
+    for (size_t each : llvm::concat<size_t>(stay, siblings))
+      if (groups[each].isFixed &&
+          llvm::all_of(before, [&](size_t other) { return other == each || isBefore(other, each); }) &&
           canMoveTo(groups[each], node))
         consider(each);
     llvm::stable_sort(unions, [](const Union &a, const Union &b) { return a.gain > b.gain; });

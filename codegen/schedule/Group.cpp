@@ -368,6 +368,29 @@ double GroupPlan::savedBytes(function_ref<bool(Value)> isOwn) const {
     saved += element * static_cast<double>((exchange.slab * rows).guess()) *
              static_cast<double>(exchange.reads + (isOwn(exchange.root) ? 1 : 0));
   }
+  // A fill around what others write is a few elements here and there, in lines that another core may have. Such a line
+  // takes as long as several that follow each other, and nothing where the same thread writes what lies next to it.
+  constexpr double kScattered = 4, kLineBytes = 64;
+  auto isFill = [](const Member &member) {
+    return llvm::none_of(member.nest.inputs, [](const Access &input) { return input.isBuffer && input.isUsed; });
+  };
+  for (const Member &member : members) {
+    if (!isFill(member))
+      continue;
+    const Access &filled = member.nest.outputs[0];
+    double share = 0; // half of it for other fills
+    for (const Member &other : members)
+      if (&other != &member && llvm::any_of(other.nest.outputs, [&](const Access &access) {
+            return rootBuffer(access.value) == rootBuffer(filled.value);
+          }))
+        share = std::max(share, isFill(other) ? 0.5 : 1.0);
+    double elements = 1; // that lie side by side
+    for (unsigned loop = 0; loop < member.nest.numLoops(); ++loop)
+      if (filled.distance(loop) == 1)
+        elements = static_cast<double>(member.nest.extents[loop].guess());
+    saved += kScattered * share * (static_cast<double>(bytesOf(filled.element)) * elements + kLineBytes) *
+             static_cast<double>(member.nest.iterations().guess()) / elements;
+  }
   // What several members read is read once.
   llvm::SmallDenseSet<Value> seen;
   for (const Member &member : members)

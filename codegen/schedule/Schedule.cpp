@@ -90,6 +90,11 @@ private:
   Builder builder;
 };
 
+// The fill that a reduction begins with, and does itself; may be null.
+linalg::FillOp initialOf(linalg::LinalgOp op) {
+  return op.getNumReductionLoops() && op.getNumDpsInits() == 1 ? fillBefore(op) : nullptr;
+}
+
 void schedule(linalg::LinalgOp op, const Target &target) {
   OpBuilder builder(op);
   FailureOr<Nest> nest = Nest::of(op, builder);
@@ -127,19 +132,23 @@ void schedule(linalg::LinalgOp op, const Target &target) {
 bool scheduleGroup(func::FuncOp kernel, const Target &target) {
   auto operations = llvm::to_vector(kernel.getBody().getOps<linalg::LinalgOp>());
   SmallVector<linalg::LinalgOp> members;
-  SmallVector<linalg::FillOp> fills;
+  llvm::DenseMap<Operation *, linalg::FillOp> fills;
+  llvm::SmallPtrSet<Operation *, 4> isInitial;
+  for (linalg::LinalgOp op : operations)
+    if (linalg::FillOp fill = initialOf(op)) {
+      fills[op] = fill;
+      isInitial.insert(fill);
+    }
   SmallVector<Value> initials;
   std::vector<Nest> nests;
   for (linalg::LinalgOp op : operations) {
-    if (isa<linalg::FillOp>(op))
+    if (isInitial.contains(op))
       continue;
-    linalg::FillOp fill;
-    if (op.getNumReductionLoops() && op.getNumDpsInits() == 1 && (fill = fillBefore(op)))
-      fills.push_back(fill);
+    linalg::FillOp fill = fills.lookup(op);
     initials.push_back(fill ? fill.getInputs()[0] : Value());
     members.push_back(op);
   }
-  if (members.size() < 2 || members.size() + fills.size() != operations.size())
+  if (members.size() < 2)
     return false;
   OpBuilder builder(members.back());
   for (linalg::LinalgOp op : members) {
@@ -166,16 +175,21 @@ struct ScheduleLoops : impl::ScheduleLoopsBase<ScheduleLoops> {
     if (!isKernel(getOperation()) || scheduleGroup(getOperation(), Target::of(getOperation())))
       return;
     SmallVector<scf::ForOp> storingLoops(getOperation().getBody().getOps<scf::ForOp>());
-    // Fills come last, because a reduction may make its fill needless.
-    for (bool fills : {false, true}) {
-      SmallVector<linalg::LinalgOp> operations;
-      getOperation().walk([&](linalg::LinalgOp op) {
-        if (isa<linalg::FillOp>(op) == fills)
-          operations.push_back(op);
-      });
-      for (linalg::LinalgOp op : operations)
+    // A reduction may make the fill needless that it begins with, so that such fills come last.
+    SmallVector<linalg::LinalgOp> operations;
+    llvm::SmallPtrSet<Operation *, 4> isInitial;
+    getOperation().walk([&](linalg::LinalgOp op) {
+      operations.push_back(op);
+      if (linalg::FillOp fill = initialOf(op))
+        isInitial.insert(fill);
+    });
+    for (linalg::LinalgOp op : operations)
+      if (!isInitial.contains(op))
         schedule(op, Target::of(getOperation()));
-    }
+    operations.clear();
+    getOperation().walk([&](linalg::FillOp op) { operations.push_back(op); });
+    for (linalg::LinalgOp op : operations)
+      schedule(op, Target::of(getOperation()));
     for (scf::ForOp loop : storingLoops) {
       std::string plan;
       if (emitStoringLoops(loop, Target::of(getOperation()), plan)) {

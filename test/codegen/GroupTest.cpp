@@ -286,6 +286,67 @@ TEST(Groups, WithIndicesAndNumbers) {
 }
 
 // A product and what is computed of its rows. Blocks of rows leave a rest, and tiles of columns too.
+// What lies around the part that an operation writes is filled in the same rows. A wide edge is filled as a whole,
+// before.
+TEST(Groups, OfEdges) {
+  struct Case {
+    Shape shape;
+    std::vector<std::int64_t> low, high;
+  };
+  for (DType dtype : {DType::Float32, DType::Float64, DType::Int32})
+    for (const Case &each :
+         {Case{{67, 20, 21, 8}, {0, 1, 1, 0}, {0, 1, 1, 0}}, Case{{67, 20, 21, 8}, {0, 0, 3, 0}, {0, 2, 0, 1}},
+          Case{{33, 9, 15, 40}, {0, 9, 15, 3}, {0, 9, 2, 5}}, Case{{40, 31, 37, 6}, {1, 1, 1, 0}, {2, 0, 1, 0}},
+          Case{{300, 401}, {0, 5}, {0, 2}}})
+      expectAsEagerly(
+          [&](const std::vector<Tensor> &in) {
+            Tensor x = in[0], inner = x * x + 1, wide = pad(inner, each.low, each.high, 3),
+                   twice = pad(pad(x, each.low, each.high) - 2, each.low, each.high, 7), row = max(wide, {0});
+            return std::vector<Tensor>{wide, inner - x, twice * 2, wide - row, sum(twice, {-1})};
+          },
+          inputsOf({each.shape}, dtype));
+}
+
+// None depends on another: they read the same.
+TEST(Groups, ThatReadTheSame) {
+  for (DType dtype : {DType::Float32, DType::Float64, DType::Int32})
+    for (const Shape &shape : {Shape{4099, 37}, Shape{1001, 530}, Shape{31, 29, 50, 16}})
+      expectAsEagerly(
+          [](const std::vector<Tensor> &in) {
+            Tensor x = in[0], y = in[1], third = sum(x * 3, {0});
+            return std::vector<Tensor>{
+                sum(x, {0}), max(x, {0}), sum(x, {-1}), x * x, third, sum(x * y, {-1}) + 1, cast(x > y, DType::Int32),
+                x - third};
+          },
+          inputsOf({shape, shape}, dtype));
+}
+
+// The second reader of a variable's value stands behind the assignment, which overwrites it.
+TEST(Groups, ThatReadTheSameAtOtherTimes) {
+  auto run = [](bool compiled) {
+    std::mt19937 random(23);
+    Variable v(operand(random, {500, 301}, DType::Float32)), s(zeros({500}));
+    auto body = [&](const Tensor &x) {
+      Tensor before = sum(v, {1}), most = max(v * x, {1});
+      s.assign(before - most);
+      v.assign(v * 0.5 + x);
+      Tensor after = sum(v, {1}), least = min(v - x, {1});
+      v.assign(exp(v * 0.1));
+      return std::vector<Tensor>{before, most, after * least, sum(v, {0}), max(v, {1})};
+    };
+    auto step = function(body);
+    std::vector<Tensor> results;
+    for (int i = 0; i < 3; ++i) {
+      Tensor x = operand(random, {500, 301}, DType::Float32);
+      results = compiled ? step(x) : body(x);
+    }
+    results.push_back(v.value());
+    results.push_back(s.value());
+    return results;
+  };
+  expectAllNear(run(false), run(true));
+}
+
 TEST(Groups, OfProducts) {
   for (DType dtype : {DType::Float32, DType::Float64, DType::Int32})
     for (auto [m, k, n] :

@@ -235,3 +235,60 @@ func.func @products(%frame: !llvm.ptr, %x: memref<512x128xf32>, %w: memref<128x2
   linalg.tanh ins(%y : memref<512x256xf32>) outs(%v : memref<512x256xf32>)
   return
 }
+
+// -----
+
+#map = affine_map<(n, h, w) -> (n, h, w)>
+
+// The edge of an image is filled where the image is written, although the bytes are few. A fill of what nobody else
+// writes is no member.
+// CHECK-LABEL: func.func @edges(
+// CHECK: linalg.fill ins
+// CHECK: linalg.fill {calque.group = 0 : i64}
+// CHECK: linalg.fill {calque.group = 0 : i64}
+// CHECK: linalg.generic {{.*}}attrs = {calque.group = 0 : i64}
+// KERNEL-LABEL: func.func @edges(
+// KERNEL-COUNT-2: call @calque.kernel
+// KERNEL-NOT: call
+// KERNEL: return
+func.func @edges(%frame: !llvm.ptr, %x: memref<256x30x32xf32>, %y: memref<256x32x32xf32>, %z: memref<256x32x32xf32>) attributes {calque.inputs = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%z : memref<256x32x32xf32>)
+  %above = memref.subview %y[0, 0, 0] [256, 1, 32] [1, 1, 1] : memref<256x32x32xf32> to memref<256x1x32xf32, strided<[1024, 32, 1]>>
+  linalg.fill ins(%zero : f32) outs(%above : memref<256x1x32xf32, strided<[1024, 32, 1]>>)
+  %below = memref.subview %y[0, 31, 0] [256, 1, 32] [1, 1, 1] : memref<256x32x32xf32> to memref<256x1x32xf32, strided<[1024, 32, 1], offset: 992>>
+  linalg.fill ins(%zero : f32) outs(%below : memref<256x1x32xf32, strided<[1024, 32, 1], offset: 992>>)
+  %inner = memref.subview %y[0, 1, 0] [256, 30, 32] [1, 1, 1] : memref<256x32x32xf32> to memref<256x30x32xf32, strided<[1024, 32, 1], offset: 32>>
+  linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : memref<256x30x32xf32>) outs(%inner : memref<256x30x32xf32, strided<[1024, 32, 1], offset: 32>>) {
+  ^bb0(%a: f32, %out: f32):
+    %e = math.exp %a : f32
+    linalg.yield %e : f32
+  }
+  return
+}
+
+// -----
+
+#same = affine_map<(r, c) -> (r, c)>
+#column = affine_map<(r, c) -> (c)>
+
+// What reads the same rows reads them once, although none needs another; but not what another overwrites in between.
+// CHECK-LABEL: func.func @siblings(
+// CHECK: linalg.exp {calque.group = 0 : i64}
+// CHECK: linalg.tanh {calque.group = 0 : i64}
+// CHECK: linalg.generic {{.*}}attrs = {calque.group = 0 : i64}
+// CHECK-NOT: calque.group = 0
+func.func @siblings(%frame: !llvm.ptr, %x: memref<4096x64xf32>, %y: memref<4096x64xf32>, %z: memref<4096x64xf32>, %s: memref<64xf32>, %t: memref<4096x64xf32>) attributes {calque.inputs = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  linalg.exp ins(%x : memref<4096x64xf32>) outs(%y : memref<4096x64xf32>)
+  linalg.tanh ins(%x : memref<4096x64xf32>) outs(%z : memref<4096x64xf32>)
+  linalg.fill ins(%zero : f32) outs(%s : memref<64xf32>)
+  linalg.generic {indexing_maps = [#same, #column], iterator_types = ["reduction", "parallel"]} ins(%x : memref<4096x64xf32>) outs(%s : memref<64xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %sum = arith.addf %b, %a : f32
+    linalg.yield %sum : f32
+  }
+  memref.copy %t, %x : memref<4096x64xf32> to memref<4096x64xf32>
+  linalg.log ins(%x : memref<4096x64xf32>) outs(%t : memref<4096x64xf32>)
+  return
+}
