@@ -393,7 +393,7 @@ void Contraction::microkernel(Position at, int64_t rows, const Access &columnsOf
   if (plan.inRuns && plan.termsPerBlock() >= kManyTerms)
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < vectors; ++j)
-        v.prefetchForStore(ofPiece, point(i, j));
+        v.prefetch(ofPiece, point(i, j), /*forStore=*/true);
   SmallVector<Value> sums;
   if (plan.inRuns) {
     sums = sumInRuns(at, from, to, static_cast<size_t>(rows * vectors), addTerm);
@@ -454,15 +454,37 @@ struct Choice {
 
 std::optional<ContractionPlan> tilesOf(const Nest &nest, const Target &target) { return Choice(nest, target).tiles; }
 
+void emitProduct(Schedule schedule, const Nest &nest, const ContractionPlan &plan) {
+  if (schedule.plan)
+    *schedule.plan = plan.text();
+  Nest tiled = plan.tiledPart(nest);
+  Contraction(schedule, tiled, plan).emit();
+  schedule.plan = nullptr;
+  if (plan.ofLastColumns)
+    emitDotProducts(schedule, plan.lastColumns(nest), *plan.ofLastColumns);
+}
+
+PackedOperand packProduct(Schedule schedule, const Nest &nest, const ContractionPlan &plan) {
+  Nest tiled = plan.tiledPart(nest);
+  PackedOperand packed{Contraction(schedule, tiled, plan).packPanels(), {}};
+  if (plan.ofLastColumns)
+    packed.lastColumns = packColumns(schedule, plan.lastColumns(nest), *plan.ofLastColumns);
+  return packed;
+}
+
+void emitBlockOfProduct(Schedule schedule, const Nest &nest, const ContractionPlan &plan, PackedOperand packed) {
+  Nest tiled = plan.tiledPart(nest);
+  Contraction(schedule, tiled, plan).emitBlock(packed.panels);
+  if (plan.ofLastColumns)
+    emitBlockOfDotProducts(schedule, plan.lastColumns(nest), *plan.ofLastColumns, packed.lastColumns);
+}
+
 bool emitContraction(Schedule schedule, Nest nest) {
   Choice choice(nest, schedule.target);
   if (choice.dots)
     emitDotProducts(schedule, nest, *choice.dots);
-  if (choice.tiles) {
-    if (schedule.plan)
-      *schedule.plan = choice.tiles->text();
-    Contraction(schedule, nest, *choice.tiles).emit();
-  }
+  if (choice.tiles)
+    emitProduct(schedule, nest, *choice.tiles);
   return choice.dots || choice.tiles;
 }
 

@@ -3,11 +3,7 @@
 // B is packed where it is strided or read often. Products of matrices in any layout, convolutions and both their
 // gradients differ in their strides alone.
 //
-//   Contraction(schedule, nest, plan).emit();
-//
-// As a part of a group, a block of its results at a time:
-//   Value panels = Contraction(schedule, nest, plan).packPanels();
-//   ... Contraction(schedule, block, plan).emitBlock(panels) ...
+// `Contraction` emits what a plan says of the columns that are tiles, `emitProduct` all of it.
 #ifndef CALQUE_CODEGEN_SCHEDULE_CONTRACTION_H
 #define CALQUE_CODEGEN_SCHEDULE_CONTRACTION_H
 
@@ -142,6 +138,15 @@ private:
 // The plan of a nest that becomes tiles of results: none where it is no sum of products, or dot products take fewer
 // cycles.
 std::optional<ContractionPlan> tilesOf(const Nest &nest, const Target &target);
+
+void emitProduct(Schedule schedule, const Nest &nest, const ContractionPlan &plan);
+
+// As a part of a group, a block of its results at a time: what is packed before the first block, and a block.
+struct PackedOperand {
+  mlir::Value panels, lastColumns; // null where they are read as they are
+};
+PackedOperand packProduct(Schedule schedule, const Nest &nest, const ContractionPlan &plan);
+void emitBlockOfProduct(Schedule schedule, const Nest &nest, const ContractionPlan &plan, PackedOperand packed);
 
 } // namespace calque::codegen
 #endif

@@ -211,7 +211,11 @@ private:
       int64_t splits =
           std::min({wanted, extent, (bytesTouchedBy(a) + bytesTouchedBy(b)) / (2 * bytesTouchedBy(nest.outputs[0])),
                     kMaxSplits});
-      if (wanted >= 4 && splits >= (plan.isWindow() ? 4 : 8))
+      // Rows that lie one after the other are as good: each piece reads its own, and the results need no sum.
+      constexpr int64_t kFewTiles = 4;
+      bool hasEnoughRows = !plan.isWindow() && hasRows() && a.distance(plan.terms.back()) < a.distance(plan.rowLoop) &&
+                           guessOf(plan.rowLoop) >= kFewTiles * plan.tile.rows * wanted;
+      if (wanted >= 4 && splits >= (plan.isWindow() ? 4 : 8) && !hasEnoughRows)
         plan.mostTermPieces = splits;
     }
     int64_t ofPiece = ceilDiv(extent, plan.mostTermPieces);
@@ -364,9 +368,8 @@ private:
   Type element;
 };
 
-} // namespace
-
-std::optional<ContractionPlan> ContractionPlan::of(const Nest &nest, const Target &target) {
+// The plan whose tiles have all columns.
+std::optional<ContractionPlan> ofAllColumns(const Nest &nest, const Target &target) {
   if (!isSumOfProducts(nest) || !nest.hasReduction() || nest.iterations().guess() < 64)
     return std::nullopt;
   unsigned unknownTerms = 0;
@@ -420,6 +423,53 @@ std::optional<ContractionPlan> ContractionPlan::of(const Nest &nest, const Targe
   return best;
 }
 
+} // namespace
+
+std::optional<ContractionPlan> ContractionPlan::of(const Nest &nest, const Target &target) {
+  std::optional<ContractionPlan> all = ofAllColumns(nest, target);
+  if (!all || !nest.extents[all->vectorLoop].isKnown())
+    return all;
+  // A vector of a few last columns takes as long as a full one.
+  int64_t columns = *nest.extents[all->vectorLoop].known(), few = columns % all->lanes;
+  auto isCut = [&](const Access &access) { return access.strides[all->vectorLoop].isKnown(); };
+  if (few == 0 || few == columns || !llvm::all_of(nest.inputs, isCut) || !llvm::all_of(nest.outputs, isCut))
+    return all;
+  ContractionPlan cut = *all;
+  cut.lastColumnsCount = few;
+  std::optional<DotPlan> dots = DotPlan::of(cut.lastColumns(nest), target);
+  std::optional<ContractionPlan> tiles = dots ? ofAllColumns(cut.tiledPart(nest), target) : std::nullopt;
+  if (!tiles || tiles->vectorLoop != all->vectorLoop)
+    return all;
+  // They read A once more.
+  constexpr double kBytesOfCycle = 16, kGain = 0.98;
+  double again = static_cast<double>(bytesTouched(nest, nest.inputs[dots->operandOfA])) / kBytesOfCycle /
+                 static_cast<double>(std::max<int64_t>((nest.iterations()).guess() / columns, 1));
+  double before = all->tile.cycles * static_cast<double>(columns),
+         after =
+             tiles->tile.cycles * static_cast<double>(columns - few) + dots->cycles * static_cast<double>(few) + again;
+  if (after > kGain * before)
+    return all;
+  tiles->ofLastColumns = dots;
+  tiles->lastColumnsCount = few;
+  // Of a result on average, as before.
+  tiles->tile.cycles = after / static_cast<double>(columns);
+  return tiles;
+}
+
+Nest ContractionPlan::tiledPart(const Nest &nest) const {
+  if (!lastColumnsCount)
+    return nest;
+  Nest part = nest;
+  part.slice(vectorLoop, 0, *nest.extents[vectorLoop].known() - lastColumnsCount);
+  return part;
+}
+
+Nest ContractionPlan::lastColumns(const Nest &nest) const {
+  Nest part = nest;
+  part.slice(vectorLoop, *nest.extents[vectorLoop].known() - lastColumnsCount, lastColumnsCount);
+  return part;
+}
+
 std::optional<ContractionPlan> ContractionPlan::inBlocksOf(unsigned loop, const Nest &nest) const {
   if (mostTermPieces > 1 || packsRows || loop == vectorLoop || nest.isReduction[loop] || !termBlock || !outerTerms ||
       ceilDiv(*outerTerms, *termBlock) > kFewBlocks)
@@ -432,7 +482,7 @@ std::optional<ContractionPlan> ContractionPlan::inBlocksOf(unsigned loop, const 
   plan.packsInTile = false;
   plan.isShared.assign(nest.numLoops(), false);
   plan.rowBlock = kAsGiven;
-  plan.panelBlock = ceilDiv(*nest.extents[vectorLoop].known(), panelWidth());
+  plan.panelBlock = ceilDiv(*nest.extents[vectorLoop].known() - lastColumnsCount, panelWidth());
   if (loop == rowLoop)
     plan.rowsOfNarrow = tile.rows;
   if (packs && batches.empty())
@@ -466,13 +516,15 @@ std::string ContractionPlan::text() const {
     termPieces ? stream << *termPieces : stream << "up to " << mostTermPieces;
     stream << " pieces of terms";
   }
-  if (rowBlock == kAsGiven)
-    return result;
-  stream << "; pieces of ";
-  print(rowBlock);
-  stream << " rows and ";
-  print(panelBlock);
-  stream << " panels";
+  if (rowBlock != kAsGiven) {
+    stream << "; pieces of ";
+    print(rowBlock);
+    stream << " rows and ";
+    print(panelBlock);
+    stream << " panels";
+  }
+  if (ofLastColumns)
+    stream << "; the last " << lastColumnsCount << " columns: " << ofLastColumns->text();
   return result;
 }
 

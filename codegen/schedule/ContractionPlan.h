@@ -3,7 +3,7 @@
 #ifndef CALQUE_CODEGEN_SCHEDULE_CONTRACTIONPLAN_H
 #define CALQUE_CODEGEN_SCHEDULE_CONTRACTIONPLAN_H
 
-#include "codegen/schedule/Kernels.h"
+#include "codegen/schedule/DotProducts.h"
 
 #include <limits>
 
@@ -28,6 +28,9 @@ struct TermLoop {
 struct ContractionPlan {
   // The plan that takes the fewest cycles, where the nest is such a sum and gains by it.
   static std::optional<ContractionPlan> of(const Nest &nest, const Target &target);
+  // The columns of a nest that are tiles, and the few last ones that are dot products: they would fill no vector.
+  Nest tiledPart(const Nest &nest) const;
+  Nest lastColumns(const Nest &nest) const;
   // The same for a kernel that takes some iterations of a loop over results at a time, one block after the other, if it
   // can be: a block is one piece, and all panels are packed before the first. The terms of a result are added in the
   // same order, so that it has the same bits.
@@ -54,6 +57,10 @@ struct ContractionPlan {
   std::optional<int64_t> outerTerms;                  // the iterations of the outermost loop over terms
   int64_t innerTerms = 1;                             // the terms in one of them
   bool isKnown = false;                               // whether all sizes are
+
+  // How the last columns are computed, if not in tiles. All else that the plan says is of the others.
+  std::optional<DotPlan> ofLastColumns;
+  int64_t lastColumnsCount = 0;
 
   // The tile, and the rows of one in a last panel that has fewer vectors.
   int64_t lanes = 1, rowsOfNarrow = 1;

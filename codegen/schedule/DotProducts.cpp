@@ -7,6 +7,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
+#include <functional>
 
 using namespace mlir;
 
@@ -26,13 +27,13 @@ SmallVector<unsigned> otherTerms(const Nest &nest, unsigned along) {
 }
 
 // Estimated cycles for a tile of all terms: for each vector of terms two multiply-adds and two loads a cycle, and at
-// least the four of an addition's latency; then the lanes of each sum.
-double cyclesOfTile(int64_t rows, int64_t columns, int64_t vectors) {
+// least the four of an addition's latency and `ofLoad` for each vector of B; then the lanes of each sum.
+double cyclesOfTile(int64_t rows, int64_t columns, int64_t vectors, double ofLoad) {
   constexpr double kLanesOfSum = 6;
   if (!rows || !columns)
     return 0;
-  double ofVector =
-      std::max({static_cast<double>(rows * columns) / 2, static_cast<double>(rows + columns) / 2 + 0.5, 4.0});
+  double ofVector = std::max({static_cast<double>(rows * columns) / 2, static_cast<double>(rows + columns) / 2 + 0.5,
+                              4.0, ofLoad * static_cast<double>(columns)});
   return ofVector * static_cast<double>(vectors) + kLanesOfSum * static_cast<double>(rows * columns);
 }
 
@@ -46,9 +47,37 @@ public:
     add = nest.body->getTerminator()->getOperand(0).getDefiningOp();
   }
 
+  // Copies B, if the plan says so.
+  Value pack() {
+    if (!plan.packs)
+      return {};
+    int64_t elements = placeOfColumns();
+    packed.value = memref::AllocOp::create(v.b, v.location, MemRefType::get({elements}, b.element));
+    packColumns();
+    return packed.value;
+  }
+
+  // All results on this thread.
+  void emitBlock(Value memory) {
+    if (plan.packs) {
+      placeOfColumns();
+      packed.value = memory;
+    }
+    std::function<void(unsigned, Position)> from = [&](unsigned loop, Position at) {
+      while (loop < nest.numLoops() && (nest.isReduction[loop] || loop == plan.rowLoop || loop == plan.columnLoop))
+        ++loop;
+      if (loop == nest.numLoops())
+        return rowsOfPiece(at, v.index(0), v.valueOf(v.number(nest.extents[plan.rowLoop])));
+      v.loop(v.number(nest.extents[loop]), 1, {}, [&](Value i, ValueRange) {
+        from(loop + 1, at.at(loop, i));
+        return SmallVector<Value>();
+      });
+    };
+    from(0, Position(nest.numLoops()));
+  }
+
   void emit() {
-    if (plan.packs)
-      pack();
+    pack();
     // Threads share the rows, and all other loops over results.
     SmallVector<std::pair<unsigned, Number>> shared;
     Number pieces = 1;
@@ -197,6 +226,9 @@ private:
       Position term = at.at(plan.along, i);
       for (int64_t row = 0; row < rows; ++row)
         ofA.push_back(v.load(a, term.shifted(plan.rowLoop, row), valid));
+      // The rows of the next tile come from memory meanwhile: a row is too short for the processor to foresee it.
+      for (int64_t row = 0; row < rows; ++row)
+        v.prefetch(a, term.shifted(plan.rowLoop, rows + row));
       for (int64_t column = 0; column < columns; ++column) {
         Position place = shiftedColumn(term, column);
         Value ofB = plan.packs ? v.load(packed, place, plan.lanes) : v.load(b, place, valid);
@@ -218,23 +250,26 @@ private:
                     [&](ValueRange before) { return add(whole, before, rest); });
   }
 
-  // Copies B, so that it is contiguous along the vectors, with zeros behind the last term.
-  void pack() {
-    int64_t extent = *nest.extents[plan.along].known(), length = ceilDiv(extent, plan.lanes) * plan.lanes;
+  // Where B is copied to, contiguous along the vectors and with zeros behind the last term. Returns its elements.
+  int64_t placeOfColumns() {
     packed = b;
     packed.offset = 0;
     packed.unknownOffset = {};
     packed.strides.assign(nest.numLoops(), Extent(0));
     packed.strides[plan.along] = 1;
-    int64_t stride = length;
+    int64_t elements = ceilDiv(*nest.extents[plan.along].known(), plan.lanes) * plan.lanes;
     auto add = [&](unsigned loop) {
-      packed.strides[loop] = stride;
-      stride *= *nest.extents[loop].known();
+      packed.strides[loop] = elements;
+      elements *= *nest.extents[loop].known();
     };
     llvm::for_each(terms, add);
     if (plan.hasColumns())
       add(plan.columnLoop);
-    packed.value = memref::AllocOp::create(v.b, v.location, MemRefType::get({stride}, b.element));
+    return elements;
+  }
+
+  void packColumns() {
+    int64_t extent = *nest.extents[plan.along].known();
     v.loop(numColumns(), 1, {}, [&](Value column, ValueRange) {
       return overTerms(0, atColumn(Position(nest.numLoops()), column), {}, [&](Position at, ValueRange) {
         auto copy = [&](Position place, int64_t valid) {
@@ -300,14 +335,19 @@ bool complete(DotPlan &plan, const Nest &nest, const Target &target) {
     } else if (loop != plan.columnLoop) {
       canPack &= !b.varies(loop);
     }
+  double bytesOfColumns = elements * (b.element.getIntOrFloatBitWidth() / 8);
   // Vectors of a copy begin with lines of the cache. Many rows make up for it.
   constexpr int64_t kManyRows = 64;
   bool isStrided = !(b.strides[plan.along] == 1), isAligned = !isStrided && terms % plan.lanes == 0;
   plan.packs = isStrided || (canPack && !isAligned && rowExtent >= kManyRows);
   // Threads share the rows, and all columns stay in the second cache.
-  if ((plan.packs && !canPack) || rowExtent < columnExtent ||
-      elements * (b.element.getIntOrFloatBitWidth() / 8) > static_cast<double>(target.l2Bytes) / 2)
+  if ((plan.packs && !canPack) || rowExtent < columnExtent || bytesOfColumns > static_cast<double>(target.l2Bytes) / 2)
     return false;
+  // Columns that the first cache has no place for come from the second one for each tile.
+  constexpr double kBytesOfCycle = 24;
+  double ofLoad = bytesOfColumns > static_cast<double>(target.l1Bytes)
+                      ? static_cast<double>(target.vectorBytes) / kBytesOfCycle
+                      : 0;
   constexpr double kOfStrided = 2.5, kOfContiguous = 0.25; // cycles to copy an element
   double ofCopy = plan.packs ? (isStrided ? kOfStrided : kOfContiguous) * static_cast<double>(columnExtent) : 0;
   for (int64_t rows = 1; rows <= std::min<int64_t>(rowExtent, 8); ++rows)
@@ -315,8 +355,8 @@ bool complete(DotPlan &plan, const Nest &nest, const Target &target) {
       if (rows * columns + std::min(rows, columns) + 1 > target.vectorRegisters)
         continue;
       auto ofRows = [&](int64_t count) {
-        return static_cast<double>(columnExtent / columns) * cyclesOfTile(count, columns, vectors) +
-               cyclesOfTile(count, columnExtent % columns, vectors);
+        return static_cast<double>(columnExtent / columns) * cyclesOfTile(count, columns, vectors, ofLoad) +
+               cyclesOfTile(count, columnExtent % columns, vectors, ofLoad);
       };
       double ofTiles =
           static_cast<double>(rowExtent / rows) * ofRows(rows) + static_cast<double>(rowExtent % rows) * ofRows(1);
@@ -364,6 +404,14 @@ void emitDotProducts(Schedule schedule, const Nest &nest, const DotPlan &plan) {
   if (schedule.plan)
     *schedule.plan = plan.text();
   DotProducts(schedule, nest, plan).emit();
+}
+
+Value packColumns(Schedule schedule, const Nest &nest, const DotPlan &plan) {
+  return DotProducts(schedule, nest, plan).pack();
+}
+
+void emitBlockOfDotProducts(Schedule schedule, const Nest &nest, const DotPlan &plan, Value packed) {
+  DotProducts(schedule, nest, plan).emitBlock(packed);
 }
 
 } // namespace calque::codegen

@@ -16,6 +16,7 @@ struct DotPlan {
   static std::optional<DotPlan> of(const Nest &nest, const Target &target);
 
   std::string text() const;
+  bool operator==(const DotPlan &) const = default;
   bool hasColumns() const { return columnLoop != VectorBuilder::kNoLoop; }
 
   int operandOfA = 0;
@@ -29,6 +30,11 @@ struct DotPlan {
 };
 
 void emitDotProducts(Schedule schedule, const Nest &nest, const DotPlan &plan);
+
+// As a part of a group: copies B before the first block, if the plan says so, and returns its memory, else null.
+mlir::Value packColumns(Schedule schedule, const Nest &nest, const DotPlan &plan);
+// Emits all results of the nest on this thread.
+void emitBlockOfDotProducts(Schedule schedule, const Nest &nest, const DotPlan &plan, mlir::Value packed);
 
 } // namespace calque::codegen
 #endif

@@ -20,7 +20,7 @@ public:
     double cycles = 0;
     for (auto [number, member] : llvm::enumerate(plan.members)) {
       if (member.product)
-        panels[number] = Contraction(schedule, member.nest, *member.product).packPanels();
+        packed[number] = packProduct(schedule, member.nest, *member.product);
       Extent inner(plan.block);
       for (unsigned loop = 0; loop < member.nest.numLoops(); ++loop)
         if (loop != member.rowLoop)
@@ -191,7 +191,7 @@ private:
           start = first;
       if (member.product) {
         Schedule inner{schedule.builder, schedule.target, member.initial};
-        Contraction(inner, part, *member.product).emitBlock(panels.lookup(number));
+        emitBlockOfProduct(inner, part, *member.product, packed.lookup(number));
         continue;
       }
       // The errors have the loops of the result until these are merged.
@@ -227,7 +227,7 @@ private:
   std::vector<Running> running;
   bool inRuns = false; // whether the sums of a piece are cut into runs, as those of a nest alone are
   llvm::DenseMap<Value, std::pair<Value, int64_t>> scratch; // by root; with the first element that is used
-  llvm::DenseMap<size_t, Value> panels;                     // of products, packed for all blocks
+  llvm::DenseMap<size_t, PackedOperand> packed;             // of products, for all blocks
 };
 
 } // namespace

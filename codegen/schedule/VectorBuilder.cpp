@@ -201,9 +201,9 @@ Value VectorBuilder::load(const Access &access, const Position &position, const 
   return vector::FromElementsOp::create(b, location, type, elements);
 }
 
-void VectorBuilder::prefetchForStore(const Access &access, const Position &position) {
-  memref::PrefetchOp::create(b, location, access.value, scalarAddress(access, position), /*isWrite=*/true,
-                             /*localityHint=*/3, /*isDataCache=*/true);
+void VectorBuilder::prefetch(const Access &access, const Position &position, bool forStore) {
+  memref::PrefetchOp::create(b, location, access.value, scalarAddress(access, position), forStore, /*localityHint=*/3,
+                             /*isDataCache=*/true);
 }
 
 void VectorBuilder::store(const Access &access, const Position &position, Value value, const Number &valid) {

@@ -83,7 +83,7 @@ public:
   Value load(const Access &access, const Position &position, const Number &valid, bool repeats = false);
   Value loadScalar(const Access &access, const Position &position);
   // Asks for the line of the first element, which will be stored to. The address may lie beyond the buffer.
-  void prefetchForStore(const Access &access, const Position &position);
+  void prefetch(const Access &access, const Position &position, bool forStore = false);
   void store(const Access &access, const Position &position, Value value, const Number &valid);
   // Emits the body for the inputs' elements at a position and the given elements of the outputs. Returns what it
   // yields.

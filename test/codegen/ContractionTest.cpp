@@ -165,6 +165,28 @@ TEST(Contraction, OfFewColumns) {
   expectContraction({{9, 70, 6, 99}, {5, 6, 99}, {}, {}, {2, 3}, {1, 2}}, DType::Float32);
 }
 
+// Tiles for most columns, and dot products for the last ones, which would fill no vector; which ones depends on the
+// CPU.
+TEST(Contraction, OfLastColumnsThatFillNoVector) {
+  int i = 0;
+  for (std::int64_t columns : {9, 17, 18, 34, 50, 65, 100, 101, 104, 129})
+    for (std::int64_t terms : {37, 100, 517}) {
+      expectProduct(i % 2 ? 131 : 64, columns, terms, false, i % 3 == 1, kTypes[i % 5 < 3 ? 0 : i % 4]);
+      ++i;
+    }
+  expectProduct(1009, 101, 700, false, false, DType::Float32);
+  expectProduct(300, 100, 64, true, false, DType::Float32);
+  expectContraction({{3, 70, 45}, {3, 45, 34}, {0}, {0}, {2}, {1}}, DType::Float32);
+  expectContraction({{9, 70, 6, 99}, {50, 6, 99}, {}, {}, {2, 3}, {1, 2}}, DType::Float64);
+}
+
+// Many rows, few columns and many terms: the rows are shared, and not the terms.
+TEST(Contraction, OfManyRowsAndFewColumns) {
+  expectProduct(4099, 24, 512, false, false, DType::Float32);
+  expectProduct(1024, 30, 1024, false, true, DType::Float32);
+  expectProduct(4096, 12, 512, false, false, DType::Float64);
+}
+
 TEST(Contraction, OfFewColumnsAndUnknownSizes) {
   std::mt19937 random(4);
   for (bool knowsTerms : {true, false})

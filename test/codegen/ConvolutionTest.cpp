@@ -106,6 +106,12 @@ TEST(Convolution, OfFewFilters) {
   expectConvolution({1, 6, 40, 700, 2, 3, 2, {1, 2}, false}, DType::Float32);
 }
 
+// The last filters would fill no vector.
+TEST(Convolution, OfFiltersThatFillNoVector) {
+  expectConvolution({1, 20, 23, 100, 3, 3, 100, {1, 1}, true}, DType::Float32);
+  expectConvolution({2, 11, 13, 64, 3, 3, 34, {2, 1}, false}, DType::Float32);
+  expectConvolution({2, 9, 7, 33, 3, 2, 17, {1, 1}, true}, DType::Float64);
+}
 TEST(Convolution, OfLargeImages) { expectConvolution({1, 200, 160, 3, 3, 3, 16, {1, 1}, true}, DType::Float32); }
 TEST(Convolution, OfLargeImagesWithManyChannels) {
   expectConvolution({1, 120, 120, 32, 3, 3, 16, {1, 1}, true}, DType::Float32);

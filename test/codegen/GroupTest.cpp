@@ -349,8 +349,11 @@ TEST(Groups, ThatReadTheSameAtOtherTimes) {
 
 TEST(Groups, OfProducts) {
   for (DType dtype : {DType::Float32, DType::Float64, DType::Int32})
-    for (auto [m, k, n] :
-         {std::array<std::int64_t, 3>{1024, 64, 512}, {1009, 301, 500}, {2051, 17, 67}, {5000, 33, 20}})
+    for (auto [m, k, n] : {std::array<std::int64_t, 3>{1024, 64, 512},
+                           {1009, 301, 500},
+                           {2051, 17, 67},
+                           {5000, 33, 20},
+                           {1001, 200, 100}})
       expectAsEagerly(
           [&](const std::vector<Tensor> &in) {
             Tensor product = matmul(in[0], in[1]), biased = product + in[2];
@@ -399,6 +402,8 @@ TEST(Groups, OfConvolutionsAndBatches) {
         return std::vector<Tensor>{relu(z), max_pool2d(relu(conv2d(in[0], in[1], {1, 1}, "valid")), {2, 2}, {2, 2})};
       },
       inputsOf({{33, 19, 18, 5}, {3, 3, 5, 24}, {24}}));
+  expectAsEagerly([](const std::vector<Tensor> &in) { return std::vector<Tensor>{relu(conv2d(in[0], in[1]) + in[2])}; },
+                  inputsOf({{40, 13, 12, 64}, {3, 3, 64, 50}, {50}}));
   expectAsEagerly(
       [](const std::vector<Tensor> &in) {
         Tensor scores = matmul(in[0], transpose(in[1], {0, 2, 1})) * 0.125;
@@ -409,7 +414,8 @@ TEST(Groups, OfConvolutionsAndBatches) {
 
 // Eager operations are compiled one by one, for all sizes. One by one for these sizes, they have the bits of a group.
 TEST(Groups, OfProductsHaveTheirBits) {
-  for (auto [m, k, n] : {std::array<std::int64_t, 3>{1024, 700, 256}, {1009, 301, 500}}) {
+  for (auto [m, k, n] :
+       {std::array<std::int64_t, 3>{1024, 700, 256}, {1009, 301, 500}, {1009, 301, 100}, {2050, 128, 52}}) {
     std::vector<Tensor> in = inputsOf({{m, k}, {k, n}, {n}});
     auto product = function([](const Tensor &x, const Tensor &w) { return matmul(x, w); });
     auto dense = function([](const Tensor &x, const Tensor &w, const Tensor &b) { return relu(matmul(x, w) + b); });
