@@ -113,6 +113,8 @@ bool emitTransposedNest(Schedule &schedule, const Nest &nest, llvm::function_ref
 // Emits loops that store by themselves, some of which are independent, with vectors and threads. Returns false, and
 // emits nothing, where they gain nothing.
 bool emitStoringLoops(mlir::scf::ForOp outermost, const Target &target, std::string &plan);
+// The same for loops that carry numbers along contiguous rows.
+bool emitCarriedLoop(mlir::scf::ForOp outermost, const Target &target, std::string &plan);
 
 // Whether the body is result + a * b, and nothing else.
 bool isSumOfProducts(const Nest &nest);
