@@ -2,6 +2,8 @@
 //
 //   LogicalResult TransposeOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
 //     results.push_back(rule.create<TransposeOp>(rule[0], ...)); // rule[0]: x with the mapped axis as axis 0
+//
+// A result that is the same for all examples may be given without the mapped axis.
 #ifndef CALQUE_IR_BATCHRULE_H
 #define CALQUE_IR_BATCHRULE_H
 

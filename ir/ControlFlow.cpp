@@ -663,8 +663,8 @@ LogicalResult WhileOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &res
                                    getCheckpoint(), ArrayRef<int64_t>());
     created.getCondition().takeBody(condition);
     created.getBody().takeBody(body);
-    for (auto [i, result] : llvm::enumerate(created.getResults()))
-      results.push_back(differs[i] ? result : rule.repeated(result));
+    // Stacks above all stay one for all examples: derivatives could not add up those of copies.
+    llvm::append_range(results, created.getResults());
     return success();
   }
 

@@ -51,6 +51,11 @@ private:
   // A fresh SSA value: a derivative must tell a slice from the tensor that it is taken from, and equal results apart.
   Value another(Value value) { return IdentityOp::create(builder, unbatch.getLoc(), value); }
 
+  // Whether what stands for a value is the same for all examples, and has no mapped axis.
+  static bool isOfOne(Value value, Value all) {
+    return cast<RankedTensorType>(all.getType()).getRank() == cast<RankedTensorType>(value.getType()).getRank();
+  }
+
   static bool isCounted(Value all) { return !cast<RankedTensorType>(all.getType()).isDynamicDim(0); }
 
   // `all`, with a check before the call that its axis 0 is as large as that of `like`: splitting the axis into 1 and
@@ -117,6 +122,14 @@ private:
     if (failed(schemaOp.buildBatched(rule, results)))
       return failure();
     for (auto [result, all] : llvm::zip_equal(op->getResults(), results)) {
+      if (isOfOne(result, all)) {
+        // In a region, what it is used by is copied, and not changed.
+        if (op->getBlock() == unbatch->getBlock())
+          result.replaceAllUsesWith(all);
+        else
+          same.map(result, all);
+        continue;
+      }
       assert(succeeded(verifyCompatibleShape(cast<RankedTensorType>(all.getType()).getShape().drop_front(),
                                              cast<RankedTensorType>(result.getType()).getShape())) &&
              "a rule for many examples gives the results of one behind their number");
@@ -132,7 +145,7 @@ private:
     for (auto [argument, given] : llvm::zip_equal(block.getArguments(), arguments)) {
       stacked.erase(argument);
       same.erase(argument);
-      if (cast<RankedTensorType>(given.getType()).getRank() == cast<RankedTensorType>(argument.getType()).getRank())
+      if (isOfOne(argument, given))
         same.map(argument, given);
       else // a region is isolated from above: it has the mapped axis from its arguments only
         stacked[argument] = examples = given;

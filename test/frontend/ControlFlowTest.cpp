@@ -522,6 +522,32 @@ TEST(ControlFlow, ComposesWithCheckpointsAndTransforms) {
   EXPECT_NEAR(valuesOf(tangent)[0], valuesOf(sum(grad(composed)(tensor<double>({1, -2, 0.5})) * direction))[0], 1e-12);
 }
 
+// A loop that is the same for all examples is no loop over all of them: what its gradient keeps on stacks has one
+// derivative. The gradient of w^8 in the direction x is 8 x w^7, and that of its sum over examples 56 w^6 sum(x).
+TEST(ControlFlow, OfNoExampleIsDifferentiatedTwiceUnderVmap) {
+  auto second = [](const Tensor &w, const Tensor &xs) {
+    GradientTape tape;
+    tape.watch(w);
+    Tensor all = vmap([&](const Tensor &x) {
+      GradientTape inner;
+      inner.watch(w);
+      // The last loop variable, which nothing changes, differs from example to example.
+      std::vector<Tensor> last = while_loop([](const std::vector<Tensor> &state) { return state[0] < 3; },
+                                            [](const std::vector<Tensor> &state) {
+                                              return std::vector<Tensor>{state[0] + 1, state[1] * state[1], state[2]};
+                                            },
+                                            std::vector<Tensor>{scalar(0), w, x * 0});
+      return *inner.gradient(last[1], w, GradientOptions{.output_gradients = {x}}) + last[2];
+    })(xs);
+    return *tape.gradient(sum(all), w);
+  };
+  Tensor w = tensor<double>({1.5, -0.5}), xs = tensor<double>({1, 2, -0.5, 3, 0.25, 1}, {3, 2});
+  Tensor expected = 56 * pow(w, 6) * sum(xs, {0});
+  for (const Tensor &found : {second(w, xs), function(second)(w, xs)})
+    for (int k = 0; k < 2; ++k)
+      EXPECT_NEAR(valuesOf(found)[k], valuesOf(expected)[k], 1e-12);
+}
+
 // A tape that sees a loop as one operation sees no read of what the loop assigns.
 TEST(ControlFlow, RefusesReadsThatATapeAroundDoesNotSee) {
   Variable v(tensor<float>({1, 2}), {.name = "v"});
