@@ -197,7 +197,13 @@ public:
       if (part.part.kind == SignaturePart::Kind::Tensor)
         results.push_back(parameterOf(part.part.path));
     const std::string own = freeName(function);
-    add(own, function, *trace.program, trace.captures, trace.variables, arguments, results, notesOf(function, trace));
+    if (std::unique_ptr<const CapturedPanels> made = panelsOf(*trace.program, trace.captures, where)) {
+      add(own, function, made->recording, made->captures, trace.variables, arguments, results,
+          notesOf(function, trace));
+      panels.push_back(std::move(made)); // which `captureNumbers` knows by address
+    } else {
+      add(own, function, *trace.program, trace.captures, trace.variables, arguments, results, notesOf(function, trace));
+    }
     return own;
   }
 
@@ -482,6 +488,7 @@ private:
   const std::set<std::string> kept;
   std::set<std::string> taken;
   std::map<const TensorImpl *, std::size_t> captureNumbers;
+  std::vector<std::unique_ptr<const CapturedPanels>> panels;
   std::map<const VariableState *, std::size_t> variableNumbers;
   std::string declarations;
 };

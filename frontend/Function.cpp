@@ -68,15 +68,21 @@ namespace {
 void runTrace(FunctionCore &core, Concrete &concrete, const Arguments &arguments, CallResults &results,
               const SourceLocation &where) {
   const Code &code = core.codeOf(concrete, where);
-  Caller caller{userLine(where), &concrete.recording};
+  const CapturedPanels *panels = &code == concrete.compiled.get() ? concrete.panels.get() : nullptr;
+  Caller caller{userLine(where), panels ? &panels->recording : &concrete.recording};
   caller.signature = &concrete.signature;
 
   // A call with few parameters allocates nothing.
   std::span<const Tensor *const> given = arguments.tensors();
-  absl::FixedArray<const Tensor *, 16> parameters(given.size() + concrete.captures.size());
-  auto next = std::copy(given.begin(), given.end(), parameters.begin());
-  for (const Tensor &capture : concrete.captures)
-    *next++ = &capture;
+  using Parameters = absl::FixedArray<const Tensor *, 16>;
+  auto withCaptures = [&](const std::vector<Tensor> &captures) {
+    Parameters parameters(given.size() + captures.size());
+    auto next = std::copy(given.begin(), given.end(), parameters.begin());
+    for (const Tensor &capture : captures)
+      *next++ = &capture;
+    return parameters;
+  };
+  const Parameters parameters = withCaptures(panels ? panels->captures : concrete.captures);
   absl::FixedArray<VariableState *, 16> variables(concrete.variables.size());
   auto stateOf = [&](const BoundVariable &bound) -> const std::shared_ptr<VariableState> & {
     return bound.argument >= 0 ? arguments.variables()[static_cast<std::size_t>(bound.argument)]->state()
@@ -97,7 +103,8 @@ void runTrace(FunctionCore &core, Concrete &concrete, const Arguments &arguments
   std::vector<std::shared_ptr<VariableState>> states;
   for (const BoundVariable &bound : concrete.variables)
     states.push_back(stateOf(bound));
-  recordCall(concrete.called(), parameters, states, before, tensors, caller.where);
+  recordCall(concrete.called(), panels ? withCaptures(concrete.captures) : parameters, states, before, tensors,
+             caller.where);
 }
 } // namespace
 
@@ -124,7 +131,12 @@ std::string printTrace(const Concrete &concrete, const std::string &stage, const
   std::optional<Stage> known = stageNamed(stage);
   if (!known)
     throw ValueError(absl::StrCat("there is no stage '", stage, "'; the stages are ", stageNames()), where);
-  PrintResult printed = compiler().print(concrete.recording, *known, checkedOptions());
+  const CompileOptions options = checkedOptions();
+  // The trace is shown as it is.
+  std::unique_ptr<const CapturedPanels> panels;
+  if (options.optimize && !options.checkNumerics && *known > Stage::Simplified)
+    panels = panelsOf(concrete.recording, concrete.captures, where);
+  PrintResult printed = compiler().print(panels ? panels->recording : concrete.recording, *known, options);
   if (!printed.error.empty())
     throw CompileError(printed.error, printed.line.empty() ? where : locationOf(printed.line));
   return printed.text;

@@ -201,8 +201,11 @@ std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Argumen
 
 void FunctionCore::compile(Concrete &concrete, SourceLocation call) {
   Clock::time_point start = Clock::now();
-  concrete.compiled = compileRecording(concrete.recording, concrete.hostFunctions, call);
-  profile(concrete.recording, compileOptions(), concrete.compiled->executable, where);
+  if (compileOptions().optimize)
+    concrete.panels = panelsOf(concrete.recording, concrete.captures, call);
+  const schema::Recording &recording = concrete.panels ? concrete.panels->recording : concrete.recording;
+  concrete.compiled = compileRecording(recording, concrete.hostFunctions, call);
+  profile(recording, compileOptions(), concrete.compiled->executable, where);
   concrete.code.store(concrete.compiled.get(), std::memory_order_release);
   if (concrete.history)
     concrete.history->milliseconds += millisecondsSince(start);

@@ -3,6 +3,7 @@
 #define CALQUE_FRONTEND_FUNCTIONCORE_H
 
 #include "frontend/CalledProgram.h"
+#include "frontend/CapturedPanels.h"
 #include "frontend/Execute.h"
 #include "frontend/Signature.h"
 #include "frontend/Trace.h"
@@ -34,6 +35,7 @@ struct Concrete : KeyEntry, std::enable_shared_from_this<Concrete> {
   // Arguments that the lambda also captures: the trace serves only calls with the same variables.
   std::vector<std::pair<std::size_t, std::shared_ptr<VariableState>>> identical;
   std::shared_ptr<const void> prototype;
+  std::unique_ptr<const CapturedPanels> panels; // what `compiled` was made of, if not of the recording
   std::unique_ptr<const Code> compiled;
   std::atomic<const Code *> code{nullptr}; // `compiled`, once it is there
   // The same for calls while debug::enable_check_numerics() holds.

@@ -25,15 +25,22 @@ std::vector<Tensor> runNative(const SavedTrace &trace, std::span<const Tensor> a
                               std::span<const Variable> variables, const SourceLocation &where) {
   SavedTrace::Native &native = *trace.native;
   std::call_once(native.once, [&] {
-    native.code = compileRecording(*trace.program, {}, userLine(where));
+    if (compileOptions().optimize)
+      native.panels = panelsOf(*trace.program, trace.captures, where);
+    native.code = compileRecording(native.panels ? native.panels->recording : *trace.program, {}, userLine(where));
     native.called = calledProgram(*trace.program);
     native.called.id = nextId();
   });
-  std::vector<const Tensor *> parameters;
-  for (const Tensor &argument : arguments)
-    parameters.push_back(&argument);
-  for (const Tensor &capture : trace.captures)
-    parameters.push_back(&capture);
+  auto withCaptures = [&](const std::vector<Tensor> &captures) {
+    std::vector<const Tensor *> parameters;
+    for (const Tensor &argument : arguments)
+      parameters.push_back(&argument);
+    for (const Tensor &capture : captures)
+      parameters.push_back(&capture);
+    return parameters;
+  };
+  const CapturedPanels *panels = native.panels.get();
+  const std::vector<const Tensor *> parameters = withCaptures(panels ? panels->captures : trace.captures);
   std::vector<std::shared_ptr<VariableState>> states;
   std::vector<VariableState *> pointers;
   for (const BoundVariable &bound : trace.variables) {
@@ -42,11 +49,12 @@ std::vector<Tensor> runNative(const SavedTrace &trace, std::span<const Tensor> a
     pointers.push_back(states.back().get());
   }
   std::vector<Tensor> results(trace.program->results.size()), before;
-  const Caller caller{userLine(where), trace.program.get()};
+  const Caller caller{userLine(where), panels ? &panels->recording : trace.program.get()};
   const bool isSeen = eagerTapesActive();
   run(*native.code, parameters, pointers, results, caller, isSeen ? &before : nullptr);
   if (isSeen)
-    recordCall(native.called, parameters, states, before, results, caller.where);
+    recordCall(native.called, panels ? withCaptures(trace.captures) : parameters, states, before, results,
+               caller.where);
   return results;
 }
 } // namespace

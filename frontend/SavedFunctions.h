@@ -22,6 +22,7 @@ struct SavedTrace {
   // Native code, for calls of host code that runs eagerly; made at the first one.
   struct Native {
     std::once_flag once;
+    std::unique_ptr<const CapturedPanels> panels; // what the code was made of, if not of the program
     std::unique_ptr<const Code> code;
     CalledProgram called; // what tapes record
   };

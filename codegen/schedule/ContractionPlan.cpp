@@ -215,7 +215,14 @@ private:
       constexpr int64_t kFewTiles = 4;
       bool hasEnoughRows = !plan.isWindow() && hasRows() && a.distance(plan.terms.back()) < a.distance(plan.rowLoop) &&
                            guessOf(plan.rowLoop) >= kFewTiles * plan.tile.rows * wanted;
-      if (wanted >= 4 && splits >= (plan.isWindow() ? 4 : 8) && !hasEnoughRows)
+      // So are batches of B whose terms follow each other, such as panels.
+      constexpr int64_t kEnoughPieces = 8;
+      int64_t batches = 1;
+      for (unsigned loop : plan.batches)
+        batches *= guessOf(loop);
+      bool hasEnoughBatches = batches >= std::min(wanted, kEnoughPieces) && b.strides[plan.vectorLoop] == 1 &&
+                              b.distance(plan.terms.back()) == guessOf(plan.vectorLoop);
+      if (wanted >= 4 && splits >= (plan.isWindow() ? 4 : 8) && !hasEnoughRows && !hasEnoughBatches)
         plan.mostTermPieces = splits;
     }
     int64_t ofPiece = ceilDiv(extent, plan.mostTermPieces);

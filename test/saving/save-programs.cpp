@@ -262,6 +262,17 @@ void saveNetwork(const std::string &name, const ModelHandle &model, const Tensor
   save(name + "_step", step, {x, labels}, false, specs);
 }
 
+// Captured matrices are laid out for their products when code is made: in each process, and ahead of time.
+void savePanels() {
+  const Tensor w = numbers({64, 96}, 0.1f), v = numbers({100, 96}, 0.1f), b = numbers({96});
+  auto body = [=](const Tensors &in) {
+    Tensor h = tanh(matmul(in[0], w) + b);
+    return Tensors{matmul(h, v, {.transpose_b = true}), matmul(h, w, {.transpose_b = true}) + sum(w)};
+  };
+  save("captured_matrices", body, {numbers({7, 64})});
+  save("captured_matrices_open", body, {numbers({7, 64})}, true, {TensorSpec<float>({kDynamic, 64})});
+}
+
 void saveNetworks() {
   using namespace layers;
   set_seed(3);
@@ -425,6 +436,7 @@ int main(int argc, char **argv) {
   try {
     saveControlFlow();
     saveTransforms();
+    savePanels();
     saveNetworks();
     saveUserOperation();
     saveForC();

@@ -29,3 +29,20 @@ func.func @terms(%a: tensor<64x20000xf32>, %b: tensor<20000x16xf32>) -> tensor<6
   %0 = calque.contract %a, %b {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>} : (tensor<64x20000xf32>, tensor<20000x16xf32>) -> tensor<64x16xf32>
   return %0 : tensor<64x16xf32>
 }
+
+// -----
+
+// The same terms, where threads share panels or rows that lie one after the other: nothing has to be added up.
+// CHECK-LABEL: func.func @panels(
+// CHECK: func.func private @calque.kernel_0(
+// CHECK-SAME: 64 x 32 x 32 x (1024): {{.*}}panels as they are; pieces of
+// CHECK-SAME: rows and {{[12]}} panels"]
+// CHECK: func.func private @calque.kernel_1(
+// CHECK-SAME: 4096 x 24 x (512)
+// CHECK-NOT: pieces of terms
+// CHECK: return
+func.func @panels(%a: tensor<64x1024xf32>, %b: tensor<32x1024x32xf32>, %c: tensor<4096x512xf32>, %d: tensor<512x24xf32>) -> (tensor<64x32x32xf32>, tensor<4096x24xf32>) {
+  %0 = calque.contract %a, %b {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 1>} : (tensor<64x1024xf32>, tensor<32x1024x32xf32>) -> tensor<64x32x32xf32>
+  %1 = calque.contract %c, %d {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>} : (tensor<4096x512xf32>, tensor<512x24xf32>) -> tensor<4096x24xf32>
+  return %0, %1 : tensor<64x32x32xf32>, tensor<4096x24xf32>
+}
