@@ -4,6 +4,7 @@
 #include "runtime/StridedCopy.h"
 
 #include <algorithm>
+#include <mutex>
 
 namespace calque::detail {
 
@@ -18,6 +19,8 @@ using Ints = std::vector<std::int64_t>;
 constexpr std::int64_t kWidth = 32;
 // A smaller matrix stays in the first cache.
 constexpr std::int64_t kLeastElements = 4096;
+// Panels take memory once more.
+constexpr std::size_t kMostBytes = std::size_t(256) << 20;
 // Each row of the first operand goes through the second one, which fewer do not copy.
 constexpr std::int64_t kFewestRows = 4;
 
@@ -39,7 +42,8 @@ std::optional<Layout> layoutFor(const schema::Recording &recording, const schema
   std::span<const schema::Attribute> attributes = recording.attributesOf(op);
   const Ints lhsBatch = intsOf(attributes[0]), lhsContracting = intsOf(attributes[2]),
              rhsContracting = intsOf(attributes[3]);
-  if (!lhsBatch.empty() || lhsContracting.size() != 1 || rhs.rank() != 2 || rhs.numElements() < kLeastElements)
+  if (!lhsBatch.empty() || lhsContracting.size() != 1 || rhs.rank() != 2 || rhs.numElements() < kLeastElements ||
+      rhs.numBytes() > kMostBytes)
     return std::nullopt;
   std::int64_t rows = 1;
   for (std::int64_t axis = 0; axis < lhs.rank(); ++axis)
@@ -69,6 +73,29 @@ Tensor laidOut(const Tensor &matrix, const Layout &layout, SourceLocation where)
                      to[] = {layout.terms * width, width, 1};
   runtime::copyStrided(buffer.data(), impl.buffer.data(), size_of(type.dtype), sizes, from, to);
   return makeEager(std::make_shared<const TensorType>(std::move(type)), std::move(buffer), where);
+}
+
+// The same for all traces of all functions, as long as one of them is there.
+class SharedPanels {
+public:
+  Tensor of(const Tensor &matrix, const Layout &layout, SourceLocation where) {
+    std::lock_guard guard(mutex);
+    absl::erase_if(panels, [](const auto &each) { return each.second.expired(); });
+    std::weak_ptr<const TensorImpl> &kept = panels[{implOf(matrix, where).id, layout.isTransposed}];
+    if (std::shared_ptr<const TensorImpl> there = kept.lock())
+      return Tensor(std::move(there));
+    Tensor made = laidOut(matrix, layout, where);
+    kept = made.impl();
+    return made;
+  }
+
+private:
+  std::mutex mutex;
+  absl::flat_hash_map<std::pair<std::uint64_t, bool>, std::weak_ptr<const TensorImpl>> panels; // by the matrix
+};
+SharedPanels &sharedPanels() {
+  static auto *panels = new SharedPanels; // functions may be destroyed after static objects
+  return *panels;
 }
 
 } // namespace
@@ -124,7 +151,7 @@ std::unique_ptr<const CapturedPanels> panelsOf(const schema::Recording &recordin
     auto [found, isNew] = panels.try_emplace({capture, layout.isTransposed}, -1);
     if (!isNew)
       continue;
-    made->captures.push_back(laidOut(captures[numbers.at(capture)], layout, where));
+    made->captures.push_back(sharedPanels().of(captures[numbers.at(capture)], layout, where));
     found->second = made->recording.addParameter(layout.typeOf(recording.typeOf(capture).dtype));
   }
   for (const schema::RecordedOp &op : recording.ops()) {

@@ -95,3 +95,21 @@ TEST(Memory, OfProgramsIsNamed) {
       "there is no memory for what a branch, a loop or a kernel computes\n  at ");
   EXPECT_EQ(calls.value().item<int>(), 0);
 }
+
+// The panels of a captured matrix are there once, however many traces and functions have products with it.
+TEST(Memory, OfCapturedMatricesIsTakenOnceMore) {
+  if (!isLimited)
+    GTEST_SKIP();
+  auto resident = [] {
+    std::size_t all = 0, pages = 0;
+    std::ifstream("/proc/self/statm") >> all >> pages;
+    return pages * 4096;
+  };
+  Tensor w = ones({4096, 4096}); // 64 MiB
+  const std::size_t before = resident();
+  auto f = function([=](const Tensor &x) { return matmul(x, w); }),
+       g = function([=](const Tensor &x) { return -matmul(x, w); });
+  for (std::int64_t rows = 4; rows < 7; ++rows)
+    EXPECT_EQ((f(ones({rows, 4096})) + g(ones({rows, 4096}))).to_vector<float>()[17], 0);
+  EXPECT_LT(resident() - before, std::size_t(256) << 20);
+}
