@@ -210,7 +210,8 @@ private:
     for (Value root : call.writes)
       earliest = std::max({earliest, touched.lookup(root).written, touched.lookup(root).read});
     // What depends on a round that moves along follows it, or has it in front.
-    std::optional<size_t> chosen;
+    constexpr size_t kNone = std::numeric_limits<size_t>::max();
+    size_t chosen = kNone;
     size_t moving = 0;
     for (size_t each : llvm::to_vector(open)) {
       if (rounds[each].isFixed || dependences(call, rounds[each]).empty())
@@ -221,9 +222,9 @@ private:
       else
         fix(each);
     }
-    if (chosen && moving > 1) { // one of them can't be followed
-      fix(*chosen);
-      chosen.reset();
+    if (chosen != kNone && moving > 1) { // one of them can't be followed
+      fix(chosen);
+      chosen = kNone;
     }
     llvm::erase_if(open, [&](size_t each) {
       bool isFull = rounds[each].calls.size() >= kMostCalls || rounds[each].calls.front() + kWindow < number;
@@ -231,25 +232,25 @@ private:
         fix(each);
         rounds[each].users.clear();
         if (chosen == each)
-          chosen.reset();
+          chosen = kNone;
       }
       return isFull;
     });
-    if (!chosen && call.kernel->canJoin)
+    if (chosen == kNone && call.kernel->canJoin)
       for (size_t each : open)
         if (!(moving && rounds[each].isFixed) && canJoin(call, rounds[each], earliest) &&
-            (!chosen || rounds[each].calls.size() >= rounds[*chosen].calls.size()))
+            (chosen == kNone || rounds[each].calls.size() >= rounds[chosen].calls.size()))
           chosen = each;
-    if (!chosen && (!call.kernel->canJoin || call.kernel->cycles.value_or(kLeastCycles) < kLeastCycles)) {
+    if (chosen == kNone && (!call.kernel->canJoin || call.kernel->cycles.value_or(kLeastCycles) < kLeastCycles)) {
       place(number, ++lastSlot);
       return;
     }
-    if (!chosen) {
+    if (chosen == kNone) {
       chosen = rounds.size();
       rounds.emplace_back();
-      open.push_back(*chosen);
+      open.push_back(chosen);
     }
-    join(number, *chosen);
+    join(number, chosen);
     if (open.size() > kMostOpen) {
       size_t oldest = open.front();
       fix(oldest);
