@@ -12,7 +12,7 @@ using namespace mlir;
 
 namespace calque::codegen {
 
-std::string describe(const Nest &nest) {
+std::string describeLoops(const Nest &nest) {
   std::string result;
   llvm::raw_string_ostream stream(result);
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop) {
@@ -20,6 +20,12 @@ std::string describe(const Nest &nest) {
     nest.extents[loop].isKnown() ? stream << *nest.extents[loop].known() : stream << "?";
     stream << (nest.isReduction[loop] ? ")" : "");
   }
+  return result;
+}
+
+std::string describe(const Nest &nest) {
+  std::string result = describeLoops(nest);
+  llvm::raw_string_ostream stream(result);
   stream << (nest.numLoops() ? ": " : "1: ");
   constexpr size_t kMost = 8;
   size_t count = 0;

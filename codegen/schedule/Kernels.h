@@ -99,6 +99,8 @@ struct Pieces {
 
 // What a nest does: "4096 x (1024): mulf addf". Loops over terms are in parentheses.
 std::string describe(const Nest &nest);
+// Its loops: "4096 x (1024)".
+std::string describeLoops(const Nest &nest);
 // The floating-point operations of a nest; 0 where its sizes are not known.
 int64_t operationsOf(const Nest &nest);
 // The bytes that an access touches, however often; 0 where they are not known.

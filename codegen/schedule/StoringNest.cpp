@@ -236,13 +236,8 @@ Extent StoringNest::iterationsOf(ArrayRef<unsigned> of) const {
 }
 
 std::string StoringNest::text() const {
-  std::string result;
+  std::string result = describeLoops(nest);
   llvm::raw_string_ostream stream(result);
-  for (unsigned loop = 0; loop < nest.numLoops(); ++loop) {
-    stream << (loop ? " x " : "") << (nest.isReduction[loop] ? "(" : "");
-    nest.extents[loop].isKnown() ? stream << *nest.extents[loop].known() : stream << "?";
-    stream << (nest.isReduction[loop] ? ")" : "");
-  }
   stream << ": loops that store";
   for (Operation &op : body->without_terminator())
     if (isa<arith::AddFOp, arith::AddIOp, arith::MulFOp, arith::MulIOp, arith::MaximumFOp>(op) &&
