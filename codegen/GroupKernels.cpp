@@ -143,7 +143,7 @@ private:
     if (auto fill = dyn_cast<linalg::FillOp>(op); fill && isInitial(fill))
       return;
     Operation *front = op;
-    if (linalg::FillOp fill = linalgOp ? fillOf(linalgOp) : nullptr) {
+    if (linalg::FillOp fill = linalgOp ? fillBefore(linalgOp) : nullptr) {
       if (fill->getNextNode() != op)
         order.moveBefore(fill, op);
       front = fill;
@@ -173,7 +173,7 @@ private:
       }
     groups[number].isFixed = true;
     linalg::LinalgOp last = nodes[groups[number].last].op;
-    if (linalg::FillOp fill = fillOf(last))
+    if (linalg::FillOp fill = fillBefore(last))
       order.moveBefore(fill, op);
     order.moveBefore(last, op);
     fixed.push_back(number);
@@ -209,7 +209,7 @@ private:
     SmallVector<Operation *> moved;
     llvm::SmallPtrSet<Operation *, 8> seen;
     bool isPossible = true;
-    linalg::FillOp fill = fillOf(op);
+    linalg::FillOp fill = fillBefore(op);
     std::function<void(Operation *)> collect = [&](Operation *each) {
       if (each->getBlock() != place->getBlock() || !order.isBefore(place, each) || !seen.insert(each).second)
         return;
@@ -228,14 +228,10 @@ private:
     return isPossible ? std::optional(std::move(moved)) : std::nullopt;
   }
 
-  // The fill that a reduction begins with; may be null.
-  static linalg::FillOp fillOf(linalg::LinalgOp op) {
-    return op.getNumReductionLoops() && op.getNumDpsInits() == 1 ? fillBefore(op) : nullptr;
-  }
   static bool isInitial(linalg::FillOp fill) {
     return llvm::any_of(fill.getOutputs()[0].getUsers(), [&](Operation *user) {
       auto op = dyn_cast<linalg::LinalgOp>(user);
-      return op && op.getNumReductionLoops() && op.getNumDpsInits() == 1 && fillBefore(op) == fill;
+      return op && fillBefore(op) == fill;
     });
   }
 

@@ -396,7 +396,7 @@ void outlineKernels(func::FuncOp program, Kernels &kernels, bool merge) {
       continue;
     operations.push_back(&op);
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-    if (linalgOp && linalgOp.getNumReductionLoops() && linalgOp.getNumDpsInits() == 1)
+    if (linalgOp)
       if (linalg::FillOp fill = fillBefore(linalgOp)) {
         fills[&op] = fill;
         merged.insert(fill);

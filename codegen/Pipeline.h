@@ -40,7 +40,7 @@ private:
   std::map<std::tuple<Stage, Stage, bool, bool, runtime::Cpu, bool>, std::unique_ptr<mlir::PassManager>> made;
 };
 
-// The fill that initialises the result of a reduction, if no operation between the two uses the buffer.
+// The fill that initialises the only result of a reduction, if no operation between the two uses the buffer; else null.
 mlir::linalg::FillOp fillBefore(mlir::linalg::LinalgOp op);
 
 // On a function that is a kernel.

@@ -28,6 +28,8 @@ bool touches(Operation *op, Value root) {
 } // namespace
 
 linalg::FillOp fillBefore(linalg::LinalgOp op) {
+  if (!op.getNumReductionLoops() || op.getNumDpsInits() != 1)
+    return {};
   Value buffer = op.getDpsInits()[0], root = rootBuffer(buffer);
   for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode()) {
     if (auto fill = dyn_cast<linalg::FillOp>(before); fill && fill.getOutputs()[0] == buffer)
@@ -90,11 +92,6 @@ private:
   Builder builder;
 };
 
-// The fill that a reduction begins with, and does itself; may be null.
-linalg::FillOp initialOf(linalg::LinalgOp op) {
-  return op.getNumReductionLoops() && op.getNumDpsInits() == 1 ? fillBefore(op) : nullptr;
-}
-
 void schedule(linalg::LinalgOp op, const Target &target) {
   OpBuilder builder(op);
   FailureOr<Nest> nest = Nest::of(op, builder);
@@ -114,7 +111,7 @@ void schedule(linalg::LinalgOp op, const Target &target) {
   Schedule kernel{builder, target, Value()};
   kernel.plan = &plan;
   linalg::FillOp fill;
-  if (nest->hasReduction() && nest->outputs.size() == 1 && (fill = fillBefore(op)))
+  if (nest->hasReduction() && (fill = fillBefore(op)))
     kernel.initial = fill.getInputs()[0];
   if (!emitContraction(kernel, *nest))
     emitVectorNest(kernel, *nest);
@@ -135,7 +132,7 @@ bool scheduleGroup(func::FuncOp kernel, const Target &target) {
   llvm::DenseMap<Operation *, linalg::FillOp> fills;
   llvm::SmallPtrSet<Operation *, 4> isInitial;
   for (linalg::LinalgOp op : operations)
-    if (linalg::FillOp fill = initialOf(op)) {
+    if (linalg::FillOp fill = fillBefore(op)) {
       fills[op] = fill;
       isInitial.insert(fill);
     }
@@ -180,7 +177,7 @@ struct ScheduleLoops : impl::ScheduleLoopsBase<ScheduleLoops> {
     llvm::SmallPtrSet<Operation *, 4> isInitial;
     getOperation().walk([&](linalg::LinalgOp op) {
       operations.push_back(op);
-      if (linalg::FillOp fill = initialOf(op))
+      if (linalg::FillOp fill = fillBefore(op))
         isInitial.insert(fill);
     });
     for (linalg::LinalgOp op : operations)
