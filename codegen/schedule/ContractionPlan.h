@@ -156,10 +156,18 @@ template <class Sizes> Blocks<typename Sizes::Number> blocksOf(const Contraction
   } else {
     // The rows of A that meet one panel stay in the second cache. Threads share panels before rows, so that each panel
     // is packed once, and rows as well where there are too few panels.
-    Number inCache = ofRows(parts(rows, parts(rows, Number(plan.rowsInCache))));
-    pieces = sizes.multiply(pieces, parts(rows, inCache));
+    auto shared = [&](const Number &count) { return ofRows(parts(rows, count)); };
+    Number rowPieces = parts(rows, shared(parts(rows, Number(plan.rowsInCache)))),
+           panelPieces = sizes.least(parts(wanted, sizes.multiply(pieces, rowPieces)), panels);
+    // Each piece of panels reads A, and each piece of rows packs B, for which an element costs as much as two reads.
+    // Pieces are half as high where that saves time.
+    Number ofA = sizes.multiply(panelPieces, rows),
+           ofB = sizes.multiply(sizes.multiply(rowPieces, Number(2)), sizes.multiply(panels, width));
+    Number factor = sizes.least(atLeastOne(sizes.divide(ofA, ofB)), Number(2));
+    Number high = shared(sizes.multiply(rowPieces, factor));
+    pieces = sizes.multiply(pieces, parts(rows, high));
     sharePanels();
-    blocks.rowBlock = sizes.least(inCache, ofRows(parts(rows, parts(wanted, pieces))));
+    blocks.rowBlock = sizes.least(high, shared(parts(wanted, pieces)));
   }
   return blocks;
 }
