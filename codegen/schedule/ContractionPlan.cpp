@@ -402,9 +402,12 @@ std::optional<ContractionPlan> ofAllColumns(const Nest &nest, const Target &targ
                                sumsInRuns(nest), target);
         tile.cycles /= static_cast<double>(rows * extent);
         auto distance = [&](unsigned loop) { return loop == VectorBuilder::kNoLoop ? 0 : a.distance(loop); };
-        // Of equal loops the one along which A's elements are nearest: windows that overlap share them.
-        if (tile.cycles < best.tile.cycles ||
-            (tile.cycles == best.tile.cycles && distance(rowLoop) < distance(best.rowLoop))) {
+        // Of loops that are about as fast the one along which A's elements are nearest: windows that overlap share
+        // them, and images remain whole.
+        constexpr double kAboutAsFast = 1.05;
+        bool isNearer = best.rowLoop != VectorBuilder::kNoLoop && distance(rowLoop) < distance(best.rowLoop),
+             isFarther = best.rowLoop != VectorBuilder::kNoLoop && distance(rowLoop) > distance(best.rowLoop);
+        if (tile.cycles < best.tile.cycles * (isNearer ? kAboutAsFast : isFarther ? 1 / kAboutAsFast : 1)) {
           best.operandOfB = operandOfB;
           best.vectorLoop = vectorLoop;
           best.rowLoop = rowLoop;

@@ -90,8 +90,8 @@ SmallVector<const Access *> accessesTo(const Nest &nest, Value root) {
   return found;
 }
 
-// The ways to give a nest a loop over `rows`: one of its loops, or the outer part of one. The loop may be the only one
-// of a reduction, if threads share its terms.
+// The ways to give a nest a loop over `rows`: one of its loops, or the outer part of one. It may be the loop of a
+// reduction whose terms threads share.
 std::vector<std::pair<Nest, unsigned>> withRows(const Groupable &whole, const Extent &rows, const Target &target) {
   const Nest &nest = whole.nest;
   std::vector<std::pair<Nest, unsigned>> ways;
@@ -102,14 +102,10 @@ std::vector<std::pair<Nest, unsigned>> withRows(const Groupable &whole, const Ex
     return ways;
   }
   Pieces pieces = nest.hasReduction() ? Pieces::of(nest) : Pieces();
-  if (pieces.count) {
-    if (nest.extents[pieces.loop] == rows && llvm::count(nest.isReduction, true) == 1 &&
-        !SumOrder::of(nest, target).vectorLoop)
-      ways.push_back({nest, pieces.loop});
+  if (pieces.count && SumOrder::of(nest, target).vectorLoop)
     return ways;
-  }
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop) {
-    if (nest.isReduction[loop])
+    if (pieces.count ? loop != pieces.loop : nest.isReduction[loop])
       continue;
     std::optional<Extent> inner = nest.extents[loop].dividedBy(rows);
     if (!inner)
@@ -123,7 +119,7 @@ std::vector<std::pair<Nest, unsigned>> withRows(const Groupable &whole, const Ex
     Nest cut = nest;
     cut.extents[loop] = *inner;
     cut.extents.push_back(rows);
-    cut.isReduction.push_back(false);
+    cut.isReduction.push_back(nest.isReduction[loop]);
     for (auto *accesses : {&cut.inputs, &cut.outputs})
       for (Access &access : *accesses)
         access.strides.push_back(access.strides[loop] * *inner);
@@ -182,6 +178,7 @@ FailureOr<Groupable> Groupable::of(const Nest &nest, const Target &target) {
 bool GroupPlan::cutIntoRows(ArrayRef<Groupable> nests, const Extent &rows, const Target &target) {
   this->rows = rows;
   piece = 0;
+  rowsOfRuns = 1;
   int64_t stackBytes = 0;
   members.clear();
   exchanges.clear();
@@ -207,21 +204,37 @@ bool GroupPlan::cutIntoRows(ArrayRef<Groupable> nests, const Extent &rows, const
       exchanges = std::move(next);
       begun = std::move(now);
       members.push_back({cut, rowLoop, Value(), {}, {}});
+      if (members.back().combinesRows() && !cutTerms(members.back(), nest))
+        return false;
       if (whole.product)
         members.back().product = whole.product->inBlocksOf(rowLoop, cut);
       break;
     }
     if (!fits)
       return false;
-    if (!members.back().combinesRows())
-      continue;
-    int64_t own = *rows.known() / Pieces::of(nest).count;
-    // Their sums of a piece, and what these have rounded away, are on the thread's stack beside the blocks of buffers.
-    stackBytes += 2 * *nest.iterations(false).known() * bytesOf(nest.outputs[0].element);
-    if ((piece && piece != own) || stackBytes > kMostStackBytes / 2)
+    // The sums of a piece, and what these have rounded away, are on the thread's stack beside the blocks of buffers.
+    if (members.back().combinesRows())
+      stackBytes += 2 * *nest.iterations(false).known() * bytesOf(nest.outputs[0].element);
+    if (stackBytes > kMostStackBytes / 2)
       return false;
-    piece = own;
   }
+  return true;
+}
+
+bool GroupPlan::cutTerms(Member &member, const Nest &whole) {
+  auto [loop, count] = Pieces::of(whole);
+  int64_t extent = *whole.extents[loop].known(), size = extent / count, ofRow = extent / *rows.known(),
+          beside = *whole.iterations(true).known() / extent;
+  // Alone it has one piece for all that is left.
+  if (size % ofRow || extent - size * count >= size || (piece && piece != size / ofRow))
+    return false;
+  // A run ends with the loops inside of the rows, if they are longer than it is.
+  if (beside > 1 && (ofRow > 1 || beside <= kRunLength))
+    return false;
+  piece = size / ofRow;
+  member.termsOfRow = ofRow * beside;
+  if (beside == 1)
+    rowsOfRuns = std::lcm(rowsOfRuns, kRunLength / std::gcd(kRunLength, ofRow));
   return true;
 }
 
@@ -257,7 +270,7 @@ bool GroupPlan::chooseBlockOfProducts(const Target &target) {
   block = most - most % tile;
   if (piece) {
     // Each piece has blocks of the same size, and the emitted code one of them.
-    while (block > 1 && (piece % block || block % kRunLength))
+    while (block > 1 && (piece % block || block % rowsOfRuns))
       --block;
     return block >= kFewestTiles * tile && *rows.known() % piece == 0;
   }
@@ -300,8 +313,7 @@ bool GroupPlan::chooseBlock(const Target &target) {
   if (block >= lanes)
     block -= block % lanes;
   if (piece) {
-    // Blocks end where runs of sums do.
-    block = std::min((block + kRunLength - 1) / kRunLength * kRunLength, piece);
+    block = std::min((block + rowsOfRuns - 1) / rowsOfRuns * rowsOfRuns, piece);
     return true;
   }
   std::optional<int64_t> known = rows.known();

@@ -29,6 +29,8 @@ public:
     mlir::Value initial; // of a reduction; may be null
     SumOrder order;
     std::optional<ContractionPlan> product; // of the nest, in blocks
+    // Of a nest that combines the rows: how many terms of a result a row has.
+    int64_t termsOfRow = 1;
     // Whether the nest combines the rows. Its results are there after the last row, so that no other member uses them.
     bool combinesRows() const { return nest.isReduction[rowLoop]; }
   };
@@ -52,13 +54,18 @@ public:
   Extent rows;
   int64_t block = 1;
   // Where members combine the rows: how many rows a thread takes at a time, of whose parts the results are combined in
-  // order. As many as if the nest were alone, so that a sum has the same bits. 0: no member does.
+  // order. 0: no member does.
   int64_t piece = 0;
+  // A block has a multiple of so many rows, or a whole piece, so that runs of sums end where blocks do.
+  int64_t rowsOfRuns = 1;
   std::vector<Member> members;
   llvm::SmallVector<Exchange> exchanges;
 
 private:
   bool cutIntoRows(llvm::ArrayRef<Groupable> nests, const Extent &rows, const Target &target);
+  // Cuts the terms of a nest that combines the rows as they are if it is alone, so that its sums have the same bits.
+  // Fails where pieces or runs would end within a row.
+  bool cutTerms(Member &member, const Nest &whole);
   // Fails where there is no block of a good size.
   bool chooseBlock(const Target &target);
   bool chooseBlockOfProducts(const Target &target);

@@ -87,7 +87,7 @@ private:
   }
 
   void rowsOfPiece(Value first, int64_t count) {
-    inRuns = count > kShortSum;
+    rowsOfThisPiece = count;
     int64_t blocks = count / plan.block, rest = count % plan.block;
     v.loop(blocks * plan.block, plan.block, {}, [&](Value i, ValueRange) {
       block(arith::AddIOp::create(v.b, v.location, first, i), plan.block);
@@ -178,7 +178,7 @@ private:
       if (auto own = llvm::find_if(running, [&](const Running &each) { return each.member == number; });
           own != running.end()) {
         part.outputs = {own->sums};
-        if (own->isExact && inRuns)
+        if (own->isExact && rowsOfThisPiece * member.termsOfRow > kShortSum)
           errors = own->errors;
       }
       for (auto *accesses : {&part.inputs, &part.outputs})
@@ -225,7 +225,7 @@ private:
   const GroupPlan &plan;
   VectorBuilder v;
   std::vector<Running> running;
-  bool inRuns = false; // whether the sums of a piece are cut into runs, as those of a nest alone are
+  int64_t rowsOfThisPiece = 0;                              // short sums are not cut into runs
   llvm::DenseMap<Value, std::pair<Value, int64_t>> scratch; // by root; with the first element that is used
   llvm::DenseMap<size_t, PackedOperand> packed;             // of products, for all blocks
 };

@@ -508,7 +508,10 @@ Pieces Pieces::of(const Nest &nest) {
           pieces = std::min({kMaxPieces, results * terms / kPieceIterations, extent});
   if (pieces < 2)
     return {};
-  return {split, pieces};
+  // A number that divides all terms leaves no rest. Powers of two often divide the number of images, too: then a piece
+  // has whole ones, and a group can take it image by image.
+  int64_t power = int64_t(1) << llvm::Log2_64(static_cast<uint64_t>(pieces));
+  return {split, extent % power ? pieces : power};
 }
 
 namespace {

@@ -412,6 +412,40 @@ TEST(Groups, OfConvolutionsAndBatches) {
       inputsOf({{40, 65, 64}, {40, 65, 64}, {40, 65, 48}}));
 }
 
+// Images are rows of sums over all of them: what a convolution makes is summed up image by image, in whole pieces of
+// some images if there are such, and within the edges that another convolution is given.
+TEST(Groups, OfConvolutionsAndSumsOfTheirImages) {
+  for (DType dtype : {DType::Float32, DType::Float64})
+    for (const Shape &x : {Shape{64, 28, 28, 3}, Shape{48, 28, 28, 4}, Shape{50, 28, 28, 1}, Shape{64, 14, 28, 5},
+                           Shape{128, 9, 28, 2}, Shape{32, 7, 56, 6}, Shape{33, 11, 28, 3}})
+      expectAsEagerly(
+          [](const std::vector<Tensor> &in) {
+            GradientTape tape;
+            for (const Tensor &each : in)
+              tape.watch(each);
+            Tensor y = conv2d(in[0], in[1], {1, 1}, "same"), centred = y - mean(y, {0, 1, 2}),
+                   normal = centred * rsqrt(mean(centred * centred, {0, 1, 2}) + 1e-3) + in[2],
+                   z = conv2d(relu(normal), in[3], {1, 1}, "same");
+            auto gradients = tape.gradient(sum(tanh(z)), in);
+            std::vector<Tensor> results{max(y, {0, 1, 2}), sum(y, {0, 1, 2})};
+            for (const auto &gradient : gradients)
+              results.push_back(*gradient);
+            return results;
+          },
+          inputsOf({x, {3, 3, x[3], 20}, {20}, {3, 3, 20, 16}}, dtype));
+}
+
+// The sums of a convolution's results have the bits that they have alone.
+TEST(Groups, OfSumsOfImagesHaveTheirBits) {
+  for (const Shape &x : {Shape{64, 28, 28, 3}, Shape{128, 9, 28, 2}, Shape{32, 7, 28, 6}, Shape{96, 3, 28, 5}}) {
+    std::vector<Tensor> in = inputsOf({x, {3, 3, x[3], 20}});
+    auto images = [](const Tensor &x, const Tensor &w) { return conv2d(x, w, {1, 1}, "same"); };
+    auto sums = [](const Tensor &y) { return sum(y * y, {0, 1, 2}); };
+    auto both = function([=](const Tensor &x, const Tensor &w) { return sums(images(x, w)); });
+    expectElements(both(in[0], in[1]), {20}, valuesOf(function(sums)(function(images)(in[0], in[1]))));
+  }
+}
+
 // Eager operations are compiled one by one, for all sizes. One by one for these sizes, they have the bits of a group.
 TEST(Groups, OfProductsHaveTheirBits) {
   for (auto [m, k, n] :

@@ -292,3 +292,48 @@ func.func @siblings(%frame: !llvm.ptr, %x: memref<4096x64xf32>, %y: memref<4096x
   linalg.log ins(%x : memref<4096x64xf32>) outs(%t : memref<4096x64xf32>)
   return
 }
+
+// -----
+
+#a = affine_map<(n, h, w, f, i, j) -> (n, h + i, w + j)>
+#b = affine_map<(n, h, w, f, i, j) -> (i, j, f)>
+#result = affine_map<(n, h, w, f, i, j) -> (n, h, w, f)>
+#same = affine_map<(n, h, w, f) -> (n, h, w, f)>
+#sums = affine_map<(n, h, w, f) -> (f)>
+
+// A sum over images takes what a convolution makes image by image: 32 pieces have two images each. The statistics of 63
+// images have pieces that end within one.
+// CHECK-LABEL: func.func @statistics(
+// CHECK: linalg.generic {{.*}} ins(%arg1, {{.*}} attrs = {calque.group = 0 : i64}
+// CHECK: linalg.generic {{.*}} outs(%arg5 : memref<16xf32>) attrs = {calque.group = 0 : i64}
+// CHECK-NOT: calque.group
+func.func @statistics(%frame: !llvm.ptr, %x: memref<64x30x30xf32>, %w: memref<3x3x16xf32>, %few: memref<63x30x30xf32>, %y: memref<64x28x28x16xf32>, %s: memref<16xf32>, %z: memref<63x28x28x16xf32>, %t: memref<16xf32>) attributes {calque.inputs = 3 : i64} {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%y : memref<64x28x28x16xf32>)
+  linalg.generic {indexing_maps = [#a, #b, #result], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%x, %w : memref<64x30x30xf32>, memref<3x3x16xf32>) outs(%y : memref<64x28x28x16xf32>) {
+  ^bb0(%e: f32, %f: f32, %sum: f32):
+    %m = arith.mulf %e, %f : f32
+    %n = arith.addf %sum, %m : f32
+    linalg.yield %n : f32
+  }
+  linalg.fill ins(%zero : f32) outs(%s : memref<16xf32>)
+  linalg.generic {indexing_maps = [#same, #sums], iterator_types = ["reduction", "reduction", "reduction", "parallel"]} ins(%y : memref<64x28x28x16xf32>) outs(%s : memref<16xf32>) {
+  ^bb0(%e: f32, %sum: f32):
+    %n = arith.addf %sum, %e : f32
+    linalg.yield %n : f32
+  }
+  linalg.fill ins(%zero : f32) outs(%z : memref<63x28x28x16xf32>)
+  linalg.generic {indexing_maps = [#a, #b, #result], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%few, %w : memref<63x30x30xf32>, memref<3x3x16xf32>) outs(%z : memref<63x28x28x16xf32>) {
+  ^bb0(%e: f32, %f: f32, %sum: f32):
+    %m = arith.mulf %e, %f : f32
+    %n = arith.addf %sum, %m : f32
+    linalg.yield %n : f32
+  }
+  linalg.fill ins(%zero : f32) outs(%t : memref<16xf32>)
+  linalg.generic {indexing_maps = [#same, #sums], iterator_types = ["reduction", "reduction", "reduction", "parallel"]} ins(%z : memref<63x28x28x16xf32>) outs(%t : memref<16xf32>) {
+  ^bb0(%e: f32, %sum: f32):
+    %n = arith.addf %sum, %e : f32
+    linalg.yield %n : f32
+  }
+  return
+}
