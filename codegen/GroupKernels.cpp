@@ -341,7 +341,7 @@ private:
     std::optional<GroupPlan> plan = GroupPlan::of(nests, target);
     if (!plan)
       return std::nullopt;
-    return plan->savedBytes([&](Value root) { return isOwn(root, members); });
+    return plan->savedBytes(target, [&](Value root) { return isOwn(root, members); });
   }
 
   // A group of an operation and of groups before it, and what it spares beyond what these do.

@@ -61,21 +61,11 @@ int64_t bytesOfPanel(int64_t vectors, const Target &target) {
   return vectors <= 2 ? target.l1Bytes : target.l1Bytes * 5 / 8;
 }
 
-// Estimated cycles for one term of a tile: two multiply-adds and two loads a cycle, and at least `least`, since each
-// sum has a latency of four cycles, and `ofVector` for each vector of B.
-double cyclesOf(int64_t rows, int64_t vectors, double least, double ofVector) {
-  if (!rows || !vectors)
-    return 0;
-  return std::max({static_cast<double>(rows * vectors) / 2, static_cast<double>(rows + vectors) / 2 + 0.5, least,
-                   ofVector * static_cast<double>(vectors)});
-}
-
 // `inRuns`: the terms are summed up in runs, and the tile has the sums of runs beside those of the current one. Where
 // registers do not hold both, the former are loaded and stored once a run. Those of a block take a way through memory.
 // `least`: the terms of the shortest block.
 Tile chooseTile(int64_t rows, int64_t vectors, int64_t terms, int64_t least, int64_t bytesOfVector, bool inRuns,
                 const Target &target) {
-  constexpr double kBytesOfCycle = 24; // what the second cache brings
   Tile best;
   // Of tiles that are about as fast, the narrowest makes the longest blocks, and so the fewest.
   constexpr double kAboutAsFast = 1.01;
@@ -90,13 +80,16 @@ Tile chooseTile(int64_t rows, int64_t vectors, int64_t terms, int64_t least, int
       int64_t blocks = (terms + block - 1) / block;
       // The panels of windows with many terms have no place in the first cache.
       double ofVector =
-          least * n * bytesOfVector > target.l1Bytes ? static_cast<double>(bytesOfVector) / kBytesOfCycle : 0;
-      auto cost = [&](int64_t tileRows, int64_t tileVectors) {
+          least * n * bytesOfVector > target.l1Bytes ? static_cast<double>(bytesOfVector) / target.bytesOfL2 : 0;
+      auto cost = [&](int64_t tileRows, int64_t tileVectors) -> double {
+        if (!tileRows || !tileVectors)
+          return 0;
         auto sums = static_cast<double>(tileRows * tileVectors);
         double ofRuns = inRuns ? (fits ? 0.5 : 1.5) / kProductRun : 0;
         double ofBlocks = blocks > 1 ? 1.5 / static_cast<double>(block) : 0;
         // Rows that are left over need a tile of their own, which takes as long to compile.
-        return cyclesOf(tileRows, tileVectors, rows % r ? 5.5 : 5, ofVector) + (ofRuns + ofBlocks) * sums;
+        return target.cyclesOfProducts(tileRows, tileVectors, target.latency + (rows % r ? 1.5 : 1), ofVector) +
+               (ofRuns + ofBlocks) * sums;
       };
       double cycles =
           static_cast<double>(rows / r) * (static_cast<double>(vectors / n) * cost(r, n) + cost(r, vectors % n)) +
@@ -451,8 +444,8 @@ std::optional<ContractionPlan> ContractionPlan::of(const Nest &nest, const Targe
   if (!tiles || tiles->vectorLoop != all->vectorLoop)
     return all;
   // They read A once more.
-  constexpr double kBytesOfCycle = 16, kGain = 0.98;
-  double again = static_cast<double>(bytesTouched(nest, nest.inputs[dots->operandOfA])) / kBytesOfCycle /
+  constexpr double kGain = 0.98;
+  double again = static_cast<double>(bytesTouched(nest, nest.inputs[dots->operandOfA])) / target.bytesBeyondL2 /
                  static_cast<double>(std::max<int64_t>((nest.iterations()).guess() / columns, 1));
   double before = all->tile.cycles * static_cast<double>(columns),
          after =

@@ -26,15 +26,14 @@ SmallVector<unsigned> otherTerms(const Nest &nest, unsigned along) {
   return loops;
 }
 
-// Estimated cycles for a tile of all terms: for each vector of terms two multiply-adds and two loads a cycle, and at
-// least the four of an addition's latency and `ofLoad` for each vector of B; then the lanes of each sum.
-double cyclesOfTile(int64_t rows, int64_t columns, int64_t vectors, double ofLoad) {
+// Estimated cycles for a tile of all terms: its vectors of terms, for each of which B's operand waits for `ofLoad`, and
+// then the lanes of each sum.
+double cyclesOfTile(int64_t rows, int64_t columns, int64_t vectors, double ofLoad, const Target &target) {
   constexpr double kLanesOfSum = 6;
   if (!rows || !columns)
     return 0;
-  double ofVector = std::max({static_cast<double>(rows * columns) / 2, static_cast<double>(rows + columns) / 2 + 0.5,
-                              4.0, ofLoad * static_cast<double>(columns)});
-  return ofVector * static_cast<double>(vectors) + kLanesOfSum * static_cast<double>(rows * columns);
+  return target.cyclesOfProducts(rows, columns, target.latency, ofLoad) * static_cast<double>(vectors) +
+         kLanesOfSum * static_cast<double>(rows * columns);
 }
 
 // Emits the kernel that a plan describes.
@@ -344,9 +343,8 @@ bool complete(DotPlan &plan, const Nest &nest, const Target &target) {
   if ((plan.packs && !canPack) || rowExtent < columnExtent || bytesOfColumns > static_cast<double>(target.l2Bytes) / 2)
     return false;
   // Columns that the first cache has no place for come from the second one for each tile.
-  constexpr double kBytesOfCycle = 24;
   double ofLoad = bytesOfColumns > static_cast<double>(target.l1Bytes)
-                      ? static_cast<double>(target.vectorBytes) / kBytesOfCycle
+                      ? static_cast<double>(target.vectorBytes) / target.bytesOfL2
                       : 0;
   constexpr double kOfStrided = 2.5, kOfContiguous = 0.25; // cycles to copy an element
   double ofCopy = plan.packs ? (isStrided ? kOfStrided : kOfContiguous) * static_cast<double>(columnExtent) : 0;
@@ -355,8 +353,8 @@ bool complete(DotPlan &plan, const Nest &nest, const Target &target) {
       if (rows * columns + std::min(rows, columns) + 1 > target.vectorRegisters)
         continue;
       auto ofRows = [&](int64_t count) {
-        return static_cast<double>(columnExtent / columns) * cyclesOfTile(count, columns, vectors, ofLoad) +
-               cyclesOfTile(count, columnExtent % columns, vectors, ofLoad);
+        return static_cast<double>(columnExtent / columns) * cyclesOfTile(count, columns, vectors, ofLoad, target) +
+               cyclesOfTile(count, columnExtent % columns, vectors, ofLoad, target);
       };
       double ofTiles =
           static_cast<double>(rowExtent / rows) * ofRows(rows) + static_cast<double>(rowExtent % rows) * ofRows(1);

@@ -354,9 +354,9 @@ std::optional<GroupPlan> GroupPlan::of(ArrayRef<Groupable> nests, const Target &
   return std::nullopt;
 }
 
-double GroupPlan::bytesOfPanels() const {
+double GroupPlan::bytesOfPanels(const Target &target) const {
   // Panels that the second cache has no room for come from the third one, which brings so many times what memory does.
-  constexpr double kFaster = 2, kInSecondCache = 512 << 10;
+  constexpr double kFaster = 2;
   double bytes = 0;
   for (const Member &member : members)
     if (member.product && member.product->packsAll) {
@@ -367,14 +367,14 @@ double GroupPlan::bytesOfPanels() const {
           elements = elements * member.nest.extents[loop];
       auto ofPanels = static_cast<double>(elements.guess());
       bytes += ofPanels * 2;
-      if (member.rowLoop == member.product->rowLoop && ofPanels > kInSecondCache)
+      if (member.rowLoop == member.product->rowLoop && ofPanels > static_cast<double>(target.l2Bytes))
         bytes += ofPanels * static_cast<double>(rows.guess()) / static_cast<double>(block) / kFaster;
     }
   return bytes;
 }
 
-double GroupPlan::savedBytes(function_ref<bool(Value)> isOwn) const {
-  double saved = -bytesOfPanels();
+double GroupPlan::savedBytes(const Target &target, function_ref<bool(Value)> isOwn) const {
+  double saved = -bytesOfPanels(target);
   for (const Exchange &exchange : exchanges) {
     auto element = static_cast<double>(bytesOf(cast<MemRefType>(exchange.root.getType()).getElementType()));
     saved += element * static_cast<double>((exchange.slab * rows).guess()) *
@@ -382,7 +382,8 @@ double GroupPlan::savedBytes(function_ref<bool(Value)> isOwn) const {
   }
   // A fill around what others write is a few elements here and there, in lines that another core may have. Such a line
   // takes as long as several that follow each other, and nothing where the same thread writes what lies next to it.
-  constexpr double kScattered = 4, kLineBytes = 64;
+  constexpr double kScattered = 4;
+  const auto line = static_cast<double>(target.lineBytes);
   auto isFill = [](const Member &member) {
     return llvm::none_of(member.nest.inputs, [](const Access &input) { return input.isBuffer && input.isUsed; });
   };
@@ -400,7 +401,7 @@ double GroupPlan::savedBytes(function_ref<bool(Value)> isOwn) const {
     for (unsigned loop = 0; loop < member.nest.numLoops(); ++loop)
       if (filled.distance(loop) == 1)
         elements = static_cast<double>(member.nest.extents[loop].guess());
-    saved += kScattered * share * (static_cast<double>(bytesOf(filled.element)) * elements + kLineBytes) *
+    saved += kScattered * share * (static_cast<double>(bytesOf(filled.element)) * elements + line) *
              static_cast<double>(member.nest.iterations().guess()) / elements;
   }
   // What several members read is read once.

@@ -47,7 +47,7 @@ public:
 
   // The bytes of memory that need not be read and written, compared with kernels of their own. `isOwn`: whether nothing
   // but the group uses a buffer.
-  double savedBytes(llvm::function_ref<bool(mlir::Value root)> isOwn) const;
+  double savedBytes(const Target &target, llvm::function_ref<bool(mlir::Value root)> isOwn) const;
   // "4096 rows, 8 at a time, of 5 nests, 1 of which combine 128 rows each"
   std::string text() const;
 
@@ -72,7 +72,7 @@ private:
   // The rows of one tile of products whose rows are the group's; 0: there are none.
   int64_t rowsOfTiles() const;
   // The bytes that packing the panels of products and reading them for each block takes, beyond what they take alone.
-  double bytesOfPanels() const;
+  double bytesOfPanels(const Target &target) const;
 };
 
 // Emits a group's kernel at the builder's insertion point. `initials` has the initial value of each reduction. Returns
