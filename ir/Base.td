@@ -23,6 +23,9 @@ def Calque_Tensor : RankedTensorOf<[I1, I32, I64, F32, F64]>;
 // number in its place keeps its own type, and numbers among the data don't adopt that of the operand.
 def Calque_SelectingTensor : RankedTensorOf<[I1, I32, I64, F32, F64]>;
 
+// An operand of which nothing but the type and the sizes are used.
+def Calque_SizesTensor : RankedTensorOf<[I1, I32, I64, F32, F64]>;
+
 // An attribute that holds a DType.
 def Calque_DTypeAttr : TypeAttrBase<"::mlir::Type", "element type">;
 

@@ -82,7 +82,7 @@ def Calque_StackPopOp : Calque_StackOp<"stack_pop", "stackPop"> {
   let description = [{
     The entry has the type and sizes of `like`. The empty stack gives itself and zeros.
   }];
-  let arguments = (ins Calque_Tensor:$stack, Calque_Tensor:$like);
+  let arguments = (ins Calque_Tensor:$stack, Calque_SizesTensor:$like);
   let results = (outs Calque_Tensor:$below, Calque_Tensor:$entry);
 }
 
@@ -102,7 +102,7 @@ def Calque_SizedPopOp : Calque_StackOp<"sized_pop", "sizedPop"> {
     if `optional`, gives itself and zeros with the sizes of `like`.
   }];
   let batchUnrolled = 1;
-  let arguments = (ins Calque_Tensor:$stack, Calque_Tensor:$like, DefaultValuedAttr<BoolAttr, "false">:$optional);
+  let arguments = (ins Calque_Tensor:$stack, Calque_SizesTensor:$like, DefaultValuedAttr<BoolAttr, "false">:$optional);
   let results = (outs Calque_Tensor:$below, Calque_Tensor:$entry);
 }
 

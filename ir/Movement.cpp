@@ -166,10 +166,70 @@ struct AddSlice : OpRewritePattern<GatherPutOp> {
     return success();
   }
 };
+
+// The slice that a single known index names along an axis of a tensor of known sizes: where it starts, and its shape
+// with the axis, which is 1 there.
+struct NamedSlice {
+  SmallVector<int64_t> starts, shape;
+
+  static std::optional<NamedSlice> of(Operation *op, Value tensor, Value indices, int64_t axis) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    DenseIntElementsAttr index;
+    if (!type.hasStaticShape() || op->hasAttr(kExamplesAttr) ||
+        cast<RankedTensorType>(indices.getType()).getRank() != 0 || !matchPattern(indices, m_Constant(&index)))
+      return std::nullopt;
+    axis += axis < 0 ? type.getRank() : 0;
+    int64_t start = (*index.begin()).getSExtValue();
+    if (start < 0 || start >= type.getDimSize(static_cast<unsigned>(axis)))
+      return std::nullopt;
+    NamedSlice slice{SmallVector<int64_t>(static_cast<size_t>(type.getRank()), 0),
+                     SmallVector<int64_t>(type.getShape())};
+    slice.starts[static_cast<size_t>(axis)] = start;
+    slice.shape[static_cast<size_t>(axis)] = 1;
+    return slice;
+  }
+};
+
+// What a known index names is where it is, so that no element has to be looked up.
+struct SliceAtKnownIndex : OpRewritePattern<GatherOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(GatherOp op, PatternRewriter &rewriter) const override {
+    std::optional<NamedSlice> named = NamedSlice::of(op, op.getX(), op.getIndices(), op.getAxis());
+    if (!named)
+      return failure();
+    SmallVector<int64_t> limits;
+    for (auto [start, size] : llvm::zip_equal(named->starts, named->shape))
+      limits.push_back(start + size);
+    Value slice = SliceOp::create(rewriter, op.getLoc(), op.getX(), named->starts, limits);
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, slice, cast<RankedTensorType>(op.getType()).getShape());
+    return success();
+  }
+};
+struct PutAtKnownIndex : OpRewritePattern<GatherPutOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(GatherPutOp op, PatternRewriter &rewriter) const override {
+    std::optional<NamedSlice> named = NamedSlice::of(op, op.getLike(), op.getIndices(), op.getAxis());
+    if (!named)
+      return failure();
+    // The slice is added to zeros, so that none of its zeros is negative.
+    auto element = cast<RankedTensorType>(op.getType()).getElementType();
+    auto scalar = RankedTensorType::get({}, element);
+    Value zero = ConstantOp::create(rewriter, op.getLoc(),
+                                    cast<ElementsAttr>(DenseElementsAttr::get(scalar, rewriter.getZeroAttr(element))));
+    Value sum = AddOp::create(rewriter, op.getLoc(), op.getSlices(), zero),
+          slice = ReshapeOp::create(rewriter, op.getLoc(), sum, named->shape);
+    rewriter.replaceOpWithNewOp<SlicePutOp>(op, slice, op.getLike(), named->starts,
+                                            SmallVector<int64_t>(named->starts.size(), 1));
+    return success();
+  }
+};
 } // namespace
 
+void GatherOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<SliceAtKnownIndex>(context);
+}
 void GatherPutOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
-  patterns.add<AddSlice>(context);
+  patterns.add<AddSlice, PutAtKnownIndex>(context);
 }
 
 void ReshapeOpenOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,

@@ -59,7 +59,7 @@ def Calque_ReshapeOpenOp : Calque_MovementOp<"reshape_open", "reshapeOpen"> {
 def Calque_ReshapeLikeOp : Calque_MovementOp<"reshape_like", "reshapeLike"> {
   let summary = "The elements of x in like's shape";
   let inMessages = "reshape";
-  let arguments = (ins Calque_Tensor:$x, Calque_Tensor:$like);
+  let arguments = (ins Calque_Tensor:$x, Calque_SizesTensor:$like);
   let function = "";
   let vjp = [(Apply "reshape_like", $g, $x), (NoGradient)];
   let linear = ["x"];
@@ -84,7 +84,7 @@ def Calque_MergeDimsOp : Calque_MovementOp<"merge_dims", "mergeDims"> {
 def Calque_SplitDimOp : Calque_MovementOp<"split_dim", "splitDim"> {
   let summary = "Dimension `axis` of x as two, which are as large as dimensions `first` and `second` of like";
   let inMessages = "reshape";
-  let arguments = (ins Calque_Tensor:$x, Calque_Tensor:$like, I64Attr:$axis, I64Attr:$first, I64Attr:$second);
+  let arguments = (ins Calque_Tensor:$x, Calque_SizesTensor:$like, I64Attr:$axis, I64Attr:$first, I64Attr:$second);
   let function = "";
   let vjp = [(Apply "reshape_like", $g, $x), (NoGradient)];
   let linear = ["x"];
@@ -109,7 +109,7 @@ def Calque_BroadcastToOpenOp : Calque_MovementOp<"broadcast_to_open", "broadcast
 def Calque_BroadcastLikeOp : Calque_MovementOp<"broadcast_like", "broadcastLike"> {
   let summary = "x broadcast to like's shape";
   let inMessages = "broadcast_to";
-  let arguments = (ins Calque_Tensor:$x, Calque_Tensor:$like);
+  let arguments = (ins Calque_Tensor:$x, Calque_SizesTensor:$like);
   let function = "";
   let vjp = [(Apply "sum_like", $g, $x), (NoGradient)];
   let linear = ["x"];
@@ -165,7 +165,7 @@ def Calque_SliceOp : Calque_MovementOp<"slice", "slice"> {
 def Calque_SliceLikeOp : Calque_MovementOp<"slice_like", "sliceLike"> {
   let summary = "As many elements of x from starts in steps of strides as like has";
   let inMessages = "slice";
-  let arguments = (ins Calque_Tensor:$x, Calque_Tensor:$like, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$strides);
+  let arguments = (ins Calque_Tensor:$x, Calque_SizesTensor:$like, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$strides);
   let function = "";
   let customVjp = 1;
   let linear = ["x"];
@@ -174,7 +174,7 @@ def Calque_SliceLikeOp : Calque_MovementOp<"slice_like", "sliceLike"> {
 def Calque_SlicePutOp : Calque_MovementOp<"slice_put", "slicePut"> {
   let summary = "Zeros of like's shape with x at starts in steps of strides";
   let inMessages = "slice";
-  let arguments = (ins Calque_Tensor:$x, Calque_Tensor:$like, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$strides);
+  let arguments = (ins Calque_Tensor:$x, Calque_SizesTensor:$like, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$strides);
   let function = "";
   let customVjp = 1;
   let linear = ["x"];
@@ -198,6 +198,7 @@ def Calque_GatherOp : Calque_PureOp<"gather", [Calque_MayFail]> {
   let failure = "`IndexError` for an index outside of [0, size of the axis)";
   let customVjp = 1;
   let linear = ["x"];
+  let hasCanonicalizer = 1;
 }
 def Calque_UpdateAtOp : Calque_PureOp<"update_at", [Calque_MayFail]> {
   let summary = "x with another slice at an integer index along an axis; an index outside is an error";
@@ -213,7 +214,7 @@ def Calque_UpdateAtOp : Calque_PureOp<"update_at", [Calque_MayFail]> {
 def Calque_GatherPutOp : Calque_PureOp<"gather_put", [Calque_MayFail]> {
   let summary = "Zeros of like's shape, to which slices are added along an axis at integer indices";
   let inMessages = "gather";
-  let arguments = (ins Calque_Tensor:$slices, Calque_Tensor:$like, Calque_SelectingTensor:$indices, I64Attr:$axis);
+  let arguments = (ins Calque_Tensor:$slices, Calque_SizesTensor:$like, Calque_SelectingTensor:$indices, I64Attr:$axis);
   let results = (outs Calque_Tensor:$result);
   let rule = "gatherPut";
   let function = "";
@@ -233,7 +234,7 @@ def Calque_TakeAlongAxisOp : Calque_PureOp<"take_along_axis", [Calque_MayFail]> 
 def Calque_PutAlongAxisOp : Calque_PureOp<"put_along_axis", [Calque_MayFail]> {
   let summary = "Zeros of like's shape, to each row of which along an axis the elements of x are added at the integer indices in the same row";
   let inMessages = "take_along_axis";
-  let arguments = (ins Calque_Tensor:$x, Calque_Tensor:$like, Calque_SelectingTensor:$indices, I64Attr:$axis);
+  let arguments = (ins Calque_Tensor:$x, Calque_SizesTensor:$like, Calque_SelectingTensor:$indices, I64Attr:$axis);
   let results = (outs Calque_Tensor:$result);
   let rule = "putAlongAxis";
   let function = "";

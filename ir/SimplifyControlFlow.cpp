@@ -131,13 +131,36 @@ struct SimplifyWhile : OpRewritePattern<WhileOp> {
   }
 };
 
+// In a loop, an operand that gives nothing but known sizes keeps no value alive, such as what each iteration would
+// leave on a stack for its derivative.
+struct DropSizesOfLoops : OpInterfaceRewritePattern<SchemaOpInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+  LogicalResult matchAndRewrite(SchemaOpInterface op, PatternRewriter &rewriter) const override {
+    const std::uint32_t giving = schema::schemaOf(op.schemaId()).givingSizes;
+    if (!giving || !op->getParentOfType<WhileOp>())
+      return failure();
+    bool changes = false;
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto type = cast<RankedTensorType>(operand.get().getType());
+      if (!(giving >> operand.getOperandNumber() & 1) || !type.hasStaticShape() ||
+          operand.get().getDefiningOp<ConstantOp>())
+        continue;
+      auto zeros = DenseElementsAttr::get(type, rewriter.getZeroAttr(type.getElementType()));
+      Value constant = ConstantOp::create(rewriter, op.getLoc(), cast<ElementsAttr>(zeros));
+      rewriter.modifyOpInPlace(op, [&] { operand.set(constant); });
+      changes = true;
+    }
+    return success(changes);
+  }
+};
+
 } // namespace
 
 void CondOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
   patterns.add<SimplifyCond>(context);
 }
 void WhileOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
-  patterns.add<SimplifyWhile>(context);
+  patterns.add<SimplifyWhile, DropSizesOfLoops>(context);
 }
 
 } // namespace calque::ir

@@ -100,7 +100,7 @@ def Calque_AxisSizeOp : Calque_PureOp<"axis_size"> {
 def Calque_SumLikeOp : Calque_PureOp<"sum_like"> {
   let summary = "Sums x over the dimensions along which a tensor of like's shape was broadcast to x's";
   let inMessages = "sum";
-  let arguments = (ins Calque_Tensor:$x, Calque_Tensor:$like);
+  let arguments = (ins Calque_Tensor:$x, Calque_SizesTensor:$like);
   let results = (outs Calque_Tensor:$result);
   let rule = "sumLike";
   let function = "";
@@ -169,7 +169,7 @@ def Calque_ConvOp : Calque_WindowOp<"conv", "conv", [Calque_Costly]> {
 def Calque_ConvInputGradOp : Calque_WindowOp<"conv_input_grad", "convInputGrad", [Calque_Costly]> {
   let summary = "The cotangent of a convolution's images from that of its result; shaped like `like`";
   let inMessages = "conv";
-  let arguments = (ins Calque_Tensor:$cotangent, Calque_Tensor:$filter, Calque_Tensor:$like, DenseI64ArrayAttr:$strides, StrAttr:$padding,
+  let arguments = (ins Calque_Tensor:$cotangent, Calque_Tensor:$filter, Calque_SizesTensor:$like, DenseI64ArrayAttr:$strides, StrAttr:$padding,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$pads, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$dilations,
                        DefaultValuedAttr<I64Attr, "1">:$groups);
   let multilinear = ["cotangent", "filter"];
@@ -177,7 +177,7 @@ def Calque_ConvInputGradOp : Calque_WindowOp<"conv_input_grad", "convInputGrad",
 def Calque_ConvFilterGradOp : Calque_WindowOp<"conv_filter_grad", "convFilterGrad", [Calque_Costly]> {
   let summary = "The cotangent of a convolution's filters from that of its result; shaped like `like`";
   let inMessages = "conv";
-  let arguments = (ins Calque_Tensor:$input, Calque_Tensor:$cotangent, Calque_Tensor:$like, DenseI64ArrayAttr:$strides, StrAttr:$padding,
+  let arguments = (ins Calque_Tensor:$input, Calque_Tensor:$cotangent, Calque_SizesTensor:$like, DenseI64ArrayAttr:$strides, StrAttr:$padding,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$pads, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$dilations,
                        DefaultValuedAttr<I64Attr, "1">:$groups);
   let multilinear = ["input", "cotangent"];
@@ -213,7 +213,7 @@ def Calque_SumPoolOp : Calque_WindowOp<"sum_pool", "sumPool"> {
 def Calque_SumPoolGradOp : Calque_WindowOp<"sum_pool_grad", "sumPoolGrad"> {
   let summary = "Adds each window's cotangent to all elements of the window; shaped like `like`";
   let inMessages = "sum_pool";
-  let arguments = (ins Calque_Tensor:$cotangent, Calque_Tensor:$like, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides, StrAttr:$padding,
+  let arguments = (ins Calque_Tensor:$cotangent, Calque_SizesTensor:$like, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides, StrAttr:$padding,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$pads);
   let linear = ["cotangent"];
 }

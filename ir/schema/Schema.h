@@ -117,8 +117,9 @@ struct OperationSchema {
   std::string_view function;   // the public one; empty where there is none
   std::string_view inMessages; // what errors call it: a public function that a user wrote to get it
   std::span<const AttributeSchema> attributes;
-  int numOperands;         // -1: any number
-  std::uint32_t selecting; // bit i: operand i is an index or a condition, whose element type is apart from the data's
+  int numOperands;           // -1: any number
+  std::uint32_t selecting;   // bit i: operand i is an index or a condition, whose element type is apart from the data's
+  std::uint32_t givingSizes; // bit i: of operand i nothing but the type and the sizes are used
   TypeRule rule;
   bool elementwise;
   bool pure;           // has no effect but those of programs inside: may be erased, moved and merged

@@ -182,10 +182,10 @@ int OperationRecord::numOperands() const {
   return op_.getNumOperands();
 }
 
-unsigned OperationRecord::selecting() const {
+unsigned OperationRecord::operandsOf(llvm::StringRef constraint) const {
   unsigned bits = 0;
   for (int i = 0, e = op_.getNumOperands(); i < e; ++i)
-    if (op_.getOperand(i).constraint.getDefName() == "Calque_SelectingTensor")
+    if (op_.getOperand(i).constraint.getDefName() == constraint)
       bits |= 1u << i;
   return bits;
 }

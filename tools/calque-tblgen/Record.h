@@ -66,7 +66,11 @@ public:
   // Whether the number of results follows from operands and attributes.
   bool severalResults() const { return op_.getNumVariableLengthResults() != 0; }
   // The operands that are indices or conditions, as bits.
-  unsigned selecting() const;
+  unsigned selecting() const { return operandsOf("Calque_SelectingTensor"); }
+  // The operands of which nothing but the type and the sizes are used, as bits.
+  unsigned givingSizes() const { return operandsOf("Calque_SizesTensor"); }
+  // The operands of a constraint, as bits.
+  unsigned operandsOf(llvm::StringRef constraint) const;
   bool variadic() const { return numOperands() < 0; }
   std::string operandName(int i) const { return op_.getOperand(i).name.str(); }
   // For each operand, whose elements the derivative with respect to it takes: a bit for each operand, and the highest

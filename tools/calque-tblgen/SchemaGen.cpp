@@ -53,12 +53,13 @@ static void emitTables(const llvm::RecordKeeper &records, llvm::raw_ostream &os)
     else
       os << "k" << op.idName() << "Attributes, ";
     auto flag = [](bool value) { return value ? "true" : "false"; };
-    os << op.numOperands() << ", " << op.selecting() << ", " << op.rule() << ", " << flag(op.elementwise()) << ", "
-       << flag(op.pure()) << ", " << flag(!op.notDifferentiable()) << ", " << flag(op.differentiates()) << ", "
-       << flag(op.counted()) << ", " << flag(op.perAxis()) << ", " << flag(op.lacksGradient()) << ", "
-       << flag(op.severalResults()) << ", " << (op.open().empty() ? "{}" : "OpId::" + openOf(op, operations).idName())
-       << ", " << (op.gradientTakes().empty() ? "{}" : "k" + op.idName() + "GradientTakes") << ", "
-       << op.passesCotangent() << "u},\n";
+    os << op.numOperands() << ", " << op.selecting() << ", " << op.givingSizes() << ", " << op.rule() << ", "
+       << flag(op.elementwise()) << ", " << flag(op.pure()) << ", " << flag(!op.notDifferentiable()) << ", "
+       << flag(op.differentiates()) << ", " << flag(op.counted()) << ", " << flag(op.perAxis()) << ", "
+       << flag(op.lacksGradient()) << ", " << flag(op.severalResults()) << ", "
+       << (op.open().empty() ? "{}" : "OpId::" + openOf(op, operations).idName()) << ", "
+       << (op.gradientTakes().empty() ? "{}" : "k" + op.idName() + "GradientTakes") << ", " << op.passesCotangent()
+       << "u},\n";
   }
   os << "#endif\n#ifdef CALQUE_OPERATION_COTANGENTS\n";
   for (const OperationRecord &op : operations)

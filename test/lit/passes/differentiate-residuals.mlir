@@ -96,3 +96,27 @@ func.func @open(%x: tensor<?x4xf32>, %w: tensor<4x4xf32>, %g: tensor<?x4xf32>) -
   %d = calque.gradient %r#1, %g, %w {counts = array<i64: 1, 1, 0>} : (tensor<?x4xf32>, tensor<?x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return %d : tensor<4x4xf32>
 }
+
+// Of what an iteration only takes the sizes of, nothing is kept: it is linear.
+// CHECK-LABEL: func.func @linear(
+// CHECK-NOT: calque.stack
+// CHECK: return
+func.func @linear(%x: tensor<8xf32>, %g: tensor<8xf32>) -> tensor<8xf32> {
+  %n = calque.constant {value = dense<50> : tensor<i64>} : () -> tensor<i64>
+  %zero = calque.constant {value = dense<0> : tensor<i64>} : () -> tensor<i64>
+  %r:2 = calque.while %zero, %x, %n : (tensor<i64>, tensor<8xf32>, tensor<i64>) -> (tensor<i64>, tensor<8xf32>) {
+  ^bb0(%i: tensor<i64>, %y: tensor<8xf32>, %m: tensor<i64>):
+    %p = calque.less %i, %m : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    vector.yield %p : tensor<i1>
+  } {
+  ^bb0(%i: tensor<i64>, %y: tensor<8xf32>, %m: tensor<i64>):
+    %one = calque.constant {value = dense<1> : tensor<i64>} : () -> tensor<i64>
+    %a = calque.slice %y {starts = array<i64: 2>, limits = array<i64: 8>} : (tensor<8xf32>) -> tensor<6xf32>
+    %b = calque.pad %a {low = array<i64: 1>, high = array<i64: 1>} : (tensor<6xf32>) -> tensor<8xf32>
+    %t = calque.add %b, %y : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    %j = calque.add %i, %one : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    vector.yield %j, %t : tensor<i64>, tensor<8xf32>
+  }
+  %d = calque.gradient %r#1, %g, %x {counts = array<i64: 1, 1, 0>} : (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %d : tensor<8xf32>
+}
