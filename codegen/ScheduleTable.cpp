@@ -1,4 +1,5 @@
 #include "codegen/ScheduleTable.h"
+#include "codegen/Lowering.h"
 #include "codegen/Pipeline.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -51,6 +52,11 @@ ScheduledProgram scheduleOf(ModuleOp program) {
       ScheduledCall &added = result.calls.emplace_back();
       StringRef name = call.getCallee();
       name.consume_front("calque.");
+      // What the runtime does has a name of its own: "while", "stack_push".
+      if (auto runtime = kernel ? kernel->getAttrOfType<StringAttr>(kRuntimeAttr) : StringAttr()) {
+        name = runtime.getValue();
+        name.consume_front("calque_rt_");
+      }
       added.kernel = name.str();
       added.line = lineIn(call.getLoc());
       added.isOwn = kernel && isKernel(kernel);
