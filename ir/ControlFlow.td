@@ -24,7 +24,7 @@ def Calque_CondOp : Calque_RegionOp<"cond", "cond"> {
   let arguments = (ins Calque_Tensor:$predicate, Variadic<Calque_Tensor>:$inputs);
   let regions = (region SizedRegion<1>:$then, SizedRegion<1>:$otherwise);
   let results = (outs Variadic<Calque_Tensor>:$results);
-  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) $then $otherwise";
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) custom<Program>($then) custom<Program>($otherwise)";
 }
 
 def Calque_WhileOp : Calque_RegionOp<"while", "whileLoop", [DeclareOpInterfaceMethods<Calque_KeepingOpInterface>]> {
@@ -42,7 +42,7 @@ def Calque_WhileOp : Calque_RegionOp<"while", "whileLoop", [DeclareOpInterfaceMe
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$varying);
   let regions = (region SizedRegion<1>:$condition, SizedRegion<1>:$body);
   let results = (outs Variadic<Calque_Tensor>:$results);
-  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) $condition $body";
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) custom<Program>($condition) custom<Program>($body)";
   let extraClassDeclaration = [{
     unsigned getNumVariables() { return getOperation()->getNumResults(); }
     ::mlir::OperandRange getInitial() { return getOperation()->getOperands().take_front(getNumVariables()); }
@@ -120,7 +120,7 @@ def Calque_OnEntriesOp : Calque_RegionOp<"on_entries", "onEntries"> {
   let customJvp = 0;
   let notDifferentiable = 1;
   let hasCanonicalizer = 0;
-  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) $body";
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) custom<Program>($body)";
 }
 
 def Calque_StackBelowOp : Calque_StackOp<"stack_below", "stackBelow"> {

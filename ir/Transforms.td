@@ -94,7 +94,7 @@ def Calque_CustomGradientOp : Calque_TransformOp<"custom_gradient", "customGradi
   let arguments = (ins Variadic<Calque_Tensor>:$values, DenseI64ArrayAttr:$counts);
   let regions = (region SizedRegion<1>:$pullback);
   let results = (outs Variadic<Calque_Tensor>:$results);
-  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) $pullback";
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) custom<Program>($pullback)";
   let extraClassDeclaration = [{
     ::mlir::ValueRange getInputs() { return getOperation()->getOperands().take_front(getCounts()[0]); }
     ::mlir::ValueRange getPrimals() { return getOperation()->getOperands().slice(getCounts()[0], getCounts()[1]); }
@@ -113,7 +113,7 @@ def Calque_CheckpointOp : Calque_TransformOp<"checkpoint", "checkpoint",
   let arguments = (ins Variadic<Calque_Tensor>:$inputs);
   let regions = (region SizedRegion<1>:$body);
   let results = (outs Variadic<Calque_Tensor>:$results);
-  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) $body";
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) custom<Program>($body)";
   let customVjp = 1;
   let customJvp = 1;
   let expands = 1;

@@ -286,3 +286,35 @@ func.func @below_no_stack(%s: tensor<f32>) {
   %0 = calque.stack_below %s : (tensor<f32>) -> tensor<f32>
   return
 }
+
+// -----
+
+// The names of a region are its own.
+func.func @names(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{use of undeclared SSA value name}}
+  %0 = calque.less %y, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+  %r = calque.while %x : (tensor<4xf32>) -> (tensor<4xf32>) {
+  ^bb0(%y: tensor<4xf32>):
+    %p = calque.constant {value = dense<false> : tensor<i1>} : () -> tensor<i1>
+    vector.yield %p : tensor<i1>
+  } {
+  ^bb0(%y: tensor<4xf32>):
+    %0 = calque.add %y, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    vector.yield %0 : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+func.func @outer(%x: tensor<4xf32>, %p: tensor<i1>) -> tensor<4xf32> {
+  %r = calque.cond %p, %x : (tensor<i1>, tensor<4xf32>) -> (tensor<4xf32>) {
+  ^bb0(%y: tensor<4xf32>):
+    // expected-error @below {{use of undeclared SSA value name}}
+    vector.yield %x : tensor<4xf32>
+  } {
+  ^bb0(%y: tensor<4xf32>):
+    vector.yield %y : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
