@@ -208,6 +208,8 @@ struct SliceAtKnownIndex : OpRewritePattern<GatherOp> {
 struct PutAtKnownIndex : OpRewritePattern<GatherPutOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(GatherPutOp op, PatternRewriter &rewriter) const override {
+    if (isa<WhileOp>(op->getParentOp())) // there slices are added in place
+      return failure();
     std::optional<NamedSlice> named = NamedSlice::of(op, op.getLike(), op.getIndices(), op.getAxis());
     if (!named)
       return failure();

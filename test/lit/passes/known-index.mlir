@@ -41,3 +41,27 @@ func.func @gather_put(%g: tensor<3x2xf32>, %x: tensor<3x5x2xf32>) -> (tensor<3x5
   %b = calque.gather_put %g, %x, %nine {axis = 1 : i64} : (tensor<3x2xf32>, tensor<3x5x2xf32>, tensor<i64>) -> tensor<3x5x2xf32>
   return %a, %b : tensor<3x5x2xf32>, tensor<3x5x2xf32>
 }
+
+// -----
+
+// In a loop a sum of slices grows in place, known index or not.
+// CHECK-LABEL: func.func @in_a_loop(
+// CHECK-NOT: calque.slice_put
+// CHECK: calque.update_at
+// CHECK-NOT: calque.slice_put
+func.func @in_a_loop(%g: tensor<2xf32>, %x: tensor<5x2xf32>) -> tensor<5x2xf32> {
+  %r = calque.while %x, %g : (tensor<5x2xf32>, tensor<2xf32>) -> (tensor<5x2xf32>) {
+  ^bb0(%s: tensor<5x2xf32>, %h: tensor<2xf32>):
+    %all = calque.reduce_sum %s {axes = array<i64: 0, 1>} : (tensor<5x2xf32>) -> tensor<f32>
+    %limit = calque.constant {value = dense<9.0> : tensor<f32>} : () -> tensor<f32>
+    %p = calque.less %all, %limit : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    vector.yield %p : tensor<i1>
+  } {
+  ^bb0(%s: tensor<5x2xf32>, %h: tensor<2xf32>):
+    %one = calque.constant {value = dense<1> : tensor<i64>} : () -> tensor<i64>
+    %put = calque.gather_put %h, %s, %one {axis = 0 : i64} : (tensor<2xf32>, tensor<5x2xf32>, tensor<i64>) -> tensor<5x2xf32>
+    %t = calque.add %s, %put : (tensor<5x2xf32>, tensor<5x2xf32>) -> tensor<5x2xf32>
+    vector.yield %t : tensor<5x2xf32>
+  }
+  return %r : tensor<5x2xf32>
+}
