@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <ranges>
 
 namespace calque::detail {
 
@@ -132,7 +133,8 @@ ValueId Trace::valueOf(const Tensor &x, SourceLocation where) {
   return value;
 }
 
-std::vector<ValueId> Trace::ownValues(std::span<const Tensor> results, std::size_t numBefore, SourceLocation where) {
+std::vector<ValueId> Trace::ownValues(std::span<const Tensor> results, std::optional<std::size_t> inlinedAfter,
+                                      SourceLocation where) {
   std::vector<ValueId> values;
   for (const Tensor &result : results) // which captures what is outside
     values.push_back(valueOf(result, where));
@@ -142,7 +144,18 @@ std::vector<ValueId> Trace::ownValues(std::span<const Tensor> results, std::size
   auto isGiven = [&](ValueId value) {
     return std::ranges::binary_search(parameters, value) || std::ranges::find(reads, value) != reads.end();
   };
+  const std::size_t numBefore = inlinedAfter.value_or(0);
   absl::flat_hash_set<ValueId> others;
+  if (inlinedAfter && values.size() > 1) { // another result may be made of what the call has used
+    const absl::flat_hash_set<ValueId> own(values.begin(), values.end());
+    for (const schema::RecordedOp &op : recording.ops() | std::views::reverse) {
+      if (schema::index(op.firstResult) < numBefore)
+        break;
+      for (ValueId operand : recording.operandsOf(op))
+        if (own.contains(operand))
+          others.insert(operand);
+    }
+  }
   for (ValueId &value : values)
     if (schema::index(value) < numBefore || isGiven(value) || !others.insert(value).second) {
       const schema::TensorType type = recording.typeOf(value);

@@ -43,9 +43,11 @@ public:
   // that has ended or is not around this one.
   schema::ValueId valueOf(const Tensor &x, SourceLocation where);
   // The values of a call's results. A result is a fresh SSA value, made by an `identity`, where the tensor is an
-  // argument, a capture or a variable's value, is one of the first `numBefore` values of the trace, or is another
-  // result already. Native code returns distinct tensors in all these cases, and derivatives tell them apart.
-  std::vector<schema::ValueId> ownValues(std::span<const Tensor> results, std::size_t numBefore, SourceLocation where);
+  // argument, a capture or a variable's value, or is another result already. So it is where the call is inlined, after
+  // the first `inlinedAfter` values of the trace, and the tensor is one of these or the call computes with it, maybe
+  // another result. Native code returns distinct tensors in all these cases, and derivatives tell them apart.
+  std::vector<schema::ValueId> ownValues(std::span<const Tensor> results, std::optional<std::size_t> inlinedAfter,
+                                         SourceLocation where);
   Tensor tensorOf(schema::ValueId value, SourceLocation where) const;
   schema::ValueId append(schema::OpId op, std::span<const schema::ValueId> operands,
                          std::span<const schema::Attribute> attributes, std::span<const schema::TensorType> results,

@@ -43,7 +43,7 @@ TracedProgram traceProgram(const TraceOptions &options, std::span<const TracedPa
     if (trace->decisions)
       return true;
     if (options.isCalled)
-      values = trace->ownValues(program.results, 0, options.where);
+      values = trace->ownValues(program.results, std::nullopt, options.where);
     else
       for (const Tensor &result : program.results)
         values.push_back(trace->valueOf(result, options.where));

@@ -192,7 +192,9 @@ private:
         if (all.getType() != type)
           return unbatch.emitOpError("gives ") << type << ", where " << computed << " is computed";
       }
-      result.replaceAllUsesWith(taken.insert(all).second ? all : another(all));
+      // No result is a slice, another result or what another may be made of.
+      bool isOwn = taken.insert(all).second && (values.size() == 1 || all.use_empty());
+      result.replaceAllUsesWith(isOwn ? all : another(all));
     }
     emitted.erase(unbatch);
     // A slice may be a stop of a gradient, at the boundary of a tape: then the stacked value becomes the stop.

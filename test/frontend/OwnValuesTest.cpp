@@ -127,6 +127,63 @@ TEST(Composition, ResultsAreValuesOfTheirOwn) {
   }
 }
 
+// Who calls sees results as values that none of the others is made of, whether the call is one operation or inlined.
+TEST(Composition, NoResultDependsOnAnother) {
+  using Pair = std::pair<Tensor, Tensor>;
+  auto two = [](const Tensor &x) {
+    Tensor y = cubes(x);
+    return Pair(y, y * y);
+  };
+  auto asFunction = function(two);
+  auto concrete = asFunction.get_concrete_function(TensorSpec<double>({2}));
+  auto outer = function([&](const Tensor &x) {
+    auto [y, z] = asFunction(x);
+    return Pair(y, z + y - cubes(x));
+  });
+  using Case = std::pair<const char *, std::function<Pair(const Tensor &)>>;
+  const std::vector<Case> cases = {
+      {"function", asFunction},
+      {"concrete function", [&](const Tensor &x) { return concrete(x); }},
+      {"function in a function", outer},
+      {"function without arguments", [&](const Tensor &x) { return function([&] { return two(x); })(); }},
+      {"checkpoint", [&](const Tensor &x) { return checkpoint(two)(x); }},
+      {"vmap", [&](const Tensor &x) { return vmap(two)(x); }},
+      {"vjp", [&](const Tensor &x) { return vjp(two, x).first; }},
+      {"cond", [&](const Tensor &x) { return cond(sum(x) > 0, [&] { return two(x); }, [&] { return two(-x); }); }},
+      {"while_loop",
+       [&](const Tensor &x) {
+         auto [i, y, z] = while_loop([](const Tensor &i, const Tensor &, const Tensor &) { return i < 1; },
+                                     [&](const Tensor &i, const Tensor &y, const Tensor &) {
+                                       auto [a, b] = two(y);
+                                       return std::tuple(i + 1, a, b);
+                                     },
+                                     std::tuple(scalar(0), x, x));
+         return Pair(y, z);
+       }},
+  };
+  for (const auto &[name, make] : cases) {
+    SCOPED_TRACE(name);
+    inAllModes(
+        [&make = make](const std::vector<Tensor> &x) {
+          GradientTape tape({.persistent = true});
+          tape.watch(x[0]);
+          auto [y, z] = make(x[0]);
+          EXPECT_FALSE(tape.gradient(z, y));
+          EXPECT_FALSE(tape.gradient(y, z));
+          return *tape.gradient({y, z * y}, y); // 1 + z
+        },
+        {tensor<double>({1, 2})}, {2, 65});
+  }
+  // Within the call one is made of the other.
+  auto inside = function([&](const Tensor &x) {
+    GradientTape tape;
+    tape.watch(x);
+    auto [y, z] = two(x);
+    return std::tuple(y, z, *tape.gradient(z, y));
+  });
+  EXPECT_EQ(valuesOf(std::get<2>(inside(tensor<double>({1, 2})))), (std::vector<double>{2, 16}));
+}
+
 // Nor is a function's argument what else it is called with or captures.
 TEST(Composition, ArgumentsAreValuesOfTheirOwn) {
   auto both = function(derivativeOfProduct);

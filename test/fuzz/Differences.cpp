@@ -191,13 +191,26 @@ bool Differences::passes(const Step &step, int result) {
          is_floating(step.types[static_cast<std::size_t>(result)].dtype);
 }
 
+bool Differences::isResultBeside(int value, int step, int end) const {
+  int maker = program.stepOf(value);
+  if (maker < 0 || program.steps[maker].op == OpId::VariableRead)
+    return false;
+  return std::ranges::any_of(program.nested, [&](const Nested &nested) {
+    return nested.end <= end && nested.begin <= maker && maker < nested.end && nested.begin <= step &&
+           step < nested.end;
+  });
+}
+
 std::vector<bool> Differences::affectedBy(const std::vector<int> &moved, const Seen &seen) const {
   std::vector<bool> affected(static_cast<std::size_t>(program.numValues()));
   for (int value : moved)
     affected[value] = true;
+  auto isHidden = [&](int i) {
+    return std::ranges::any_of(moved, [&](int value) { return seen.tape && isResultBeside(value, i, seen.end); });
+  };
   for (int i = seen.begin; i < seen.end; ++i) {
     const Step &step = program.steps[i];
-    bool any = isReachedFrom(affected, step);
+    bool any = isReachedFrom(affected, step) && !isHidden(i);
     for (std::size_t r = 0; r < step.types.size(); ++r)
       if (any && seen(i) && passes(step, static_cast<int>(r)))
         affected[step.firstResult + r] = true;

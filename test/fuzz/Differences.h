@@ -59,6 +59,9 @@ private:
 
   // Whether a step passes a derivative on: what is hidden keeps its value while sources move.
   static bool passes(const Step &step, int result);
+  // Whether a value is a result of a nested function that runs the step, too, and ends before `end`: to who calls it no
+  // result depends on another.
+  bool isResultBeside(int value, int step, int end) const;
   // The values that move with some others, as far as is seen.
   std::vector<bool> affectedBy(const std::vector<int> &moved, const Seen &seen) const;
   // The environment, and the targets' elements, where the sources are moved.

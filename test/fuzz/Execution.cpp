@@ -136,7 +136,7 @@ void Execution::call(const Nested &nested, const std::vector<std::size_t> &insid
     arguments.push_back(values[value]);
   std::vector<Tensor> made;
   if (executing_eagerly() && !compileNested)
-    made = body(arguments);
+    made = detail::aliases(body(arguments), line(nested.begin)); // as of a call, none of which depends on another
   else
     made = function(body, {.name = "nested"})(arguments);
   for (std::size_t i = 0; i < out.size(); ++i)
