@@ -205,6 +205,24 @@ FirstCall splits(int n) {
                    ones({3 * n}));
 }
 
+// A second derivative in each of n iterations.
+FirstCall nestedTapes(int n) {
+  return firstCall(
+      [n](const Tensor &w, const Tensor &x) {
+        Tensor y = x;
+        for (int i = 0; i < n; ++i) {
+          GradientTape outer;
+          outer.watch(y);
+          GradientTape inner;
+          inner.watch(y);
+          Tensor first = *inner.gradient(sum(w * y * y * y), y);
+          y = y * 0.99f + *outer.gradient(sum(first), y) * 0.001f;
+        }
+        return y;
+      },
+      ones({8}), ones({8}));
+}
+
 } // namespace
 
 std::vector<Program> compilePrograms() {
@@ -224,7 +242,8 @@ std::vector<Program> compilePrograms() {
           {"host_calls", 100, hostCalls},
           {"uniforms", 40, uniforms},
           {"open_concats", 40, openConcats},
-          {"splits", 10, splits}};
+          {"splits", 10, splits},
+          {"nested_tapes", 20, nestedTapes}};
 }
 
 } // namespace calque::benchmarks

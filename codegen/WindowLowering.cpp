@@ -259,8 +259,9 @@ Tiles tilesOf(LinalgBuilder &b, const Extent &extent, Size images) {
   const int64_t stride = extent.stride, taps = stride == 1 ? extent.taps : extent.reach() + 1;
   Size by = b.sizes.constant(stride), first = b.sizes.divide(extent.padLow, by);
   Size end = b.sizes.divide(b.sizes.add(b.sizes.add(extent.padLow, images), b.sizes.constant(stride - 1)), by);
-  return {llvm::divideCeilSigned(taps, stride), std::min(stride, taps), stride, stride == 1 ? extent.dilation : 1, first,
-          b.sizes.subtract(end, first)};
+  return {
+      llvm::divideCeilSigned(taps, stride), std::min(stride, taps), stride, stride == 1 ? extent.dilation : 1, first,
+      b.sizes.subtract(end, first)};
 }
 
 // The results of the windows that any tile looks at, with zeros where there are none.

@@ -5,7 +5,7 @@
 #include "calque/transforms.h"
 #include "frontend/Activity.h"
 #include "frontend/Apply.h"
-#include "frontend/CodeByStructure.h"
+#include "frontend/ConnectedSources.h"
 #include "frontend/native/Capture.h"
 
 #include <array>
@@ -206,28 +206,11 @@ bool TapeState::areConnected(const Plan &plan, const std::vector<std::vector<Val
 void TapeState::dropUnconnected(Plan &plan) {
   if (!plan.ofDerivatives || plan.connected.empty())
     return;
-  std::vector<ValueId> values;
+  std::vector<ValueId> targets;
   for (ValueId target : plan.targets)
     if (is_floating(recording().typeOf(target).dtype))
-      values.push_back(target);
-  std::size_t numTargets = values.size();
-  values.insert(values.end(), plan.connected.begin(), plan.connected.end());
-  values.insert(values.end(), plan.stops.begin(), plan.stops.end());
-  Slice slice = sliceOf(recording(), values);
-  std::vector<ValueId> &results = slice.recording.results;
-  // Paths do not depend on seeds: the targets are their own.
-  std::vector<ValueId> operands(results.begin(), results.begin() + static_cast<std::ptrdiff_t>(numTargets));
-  operands.insert(operands.end(), results.begin(), results.end());
-  schema::Attribute counts =
-      std::vector<std::int64_t>{static_cast<std::int64_t>(numTargets), static_cast<std::int64_t>(plan.connected.size()),
-                                static_cast<std::int64_t>(plan.stops.size())};
-  std::vector<schema::TensorType> types;
-  for (ValueId source : plan.connected)
-    types.push_back(recording().typeOf(source));
-  ValueId first = slice.recording.append(OpId::Gradient, operands, {&counts, 1}, types, {});
-  results.resize(types.size());
-  std::iota(results.begin(), results.end(), first);
-  std::vector<bool> isConnected = connectedResults(slice.recording);
+      targets.push_back(target);
+  std::vector<bool> isConnected = connectedSources(recording(), targets, plan.connected, plan.stops);
   std::vector<ValueId> left;
   for (std::size_t i = 0; i < plan.connected.size(); ++i)
     if (isConnected[i])

@@ -76,18 +76,21 @@ private:
   // contains the next block ends the walk of each.
   LogicalResult findActive() {
     active.insert(sources.begin(), sources.end());
+    boundary.insert(stops.begin(), stops.end());
+    boundary.insert(sources.begin(), sources.end());
     ends.push_back(gradient);
     // A program inside of an operation uses nothing from around it.
     while (!isa<func::FuncOp, SchemaOpInterface>(ends.back()->getParentOp()))
       ends.push_back(ends.back()->getParentOp());
     std::reverse(ends.begin(), ends.end());
+    findReaching();
     for (Operation *end : ends) {
       Block *block = end->getBlock();
       // Behind a branch, neither the values of block arguments nor the blocks executed before are known.
       if (!block->isEntryBlock())
         return gradient.emitOpError(
             "stands behind a branch; gradients are followed through a region's first block only");
-      findActive(*block, end);
+      findActive(reaching[block]);
       if (end != gradient && llvm::any_of(end->getOperands(), [&](Value operand) { return active.contains(operand); }))
         for (Region &region : end->getRegions())
           for (BlockArgument argument : region.getArguments()) {
@@ -98,18 +101,40 @@ private:
     return success();
   }
 
-  // Finds the values of a block before `end` that depend on a source, and the operations between them.
-  void findActive(Block &block, Operation *end) {
-    for (Operation &op : block) {
-      if (&op == end)
-        break;
+  // Finds what the targets depend on, back to the stops. What comes before these is not looked at: it may be long, as
+  // the earlier iterations of a loop are that is traced one by one.
+  void findReaching() {
+    for (Operation *end : ends)
+      reaching[end->getBlock()];
+    SmallVector<Value> next(targets.begin(), targets.end());
+    for (Operation *end : ArrayRef(ends).drop_back())
+      next.append(end->operand_begin(), end->operand_end());
+    llvm::DenseSet<Operation *> found;
+    while (!next.empty()) {
+      Value value = next.pop_back_val();
+      Operation *op = value.getDefiningOp();
+      if (!op || stops.contains(value) || !found.insert(op).second)
+        continue;
+      auto ofBlock = reaching.find(op->getBlock());
+      if (ofBlock == reaching.end()) // in a region of what is found already
+        continue;
+      ofBlock->second.push_back(op);
+      op->walk([&](Operation *inner) { next.append(inner->operand_begin(), inner->operand_end()); });
+    }
+    for (auto &[block, ops] : reaching)
+      llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  }
+
+  // Finds the values that depend on a source, and the operations between them.
+  void findActive(ArrayRef<Operation *> ops) {
+    for (Operation *op : ops) {
       auto schemaOp = dyn_cast<SchemaOpInterface>(op);
       if (schemaOp && !calque::schema::schemaOf(schemaOp.schemaId()).differentiable)
         continue;
-      if (!takesActive(&op))
+      if (!takesActive(op))
         continue;
       bool passes = false;
-      for (Value result : op.getResults()) {
+      for (Value result : op->getResults()) {
         if (!calque::isDifferentiable(result) || (stops.contains(result) && !llvm::is_contained(sources, result)))
           continue;
         // A source that is a stop receives its cotangent, but its defining operation receives none.
@@ -117,7 +142,7 @@ private:
         passes |= !stops.contains(result);
       }
       if (passes)
-        path.push_back(&op);
+        path.push_back(op);
     }
   }
 
@@ -126,27 +151,11 @@ private:
   // depend on what else is there, and differ from that of an eager tape, to which constants are just tensors. So only
   // what the targets depend on counts, and what rules have emitted is shared with each other and with the path.
   void shareEmitted() {
-    llvm::DenseSet<Value> reaching(targets.begin(), targets.end());
-    auto reaches = [&](Operation &op) {
-      return llvm::any_of(op.getResults(), [&](Value result) { return reaching.contains(result); });
-    };
-    auto reachOperands = [&](Operation &op) {
-      op.walk([&](Operation *inner) { reaching.insert(inner->operand_begin(), inner->operand_end()); });
-    };
-    for (Operation *end : llvm::reverse(ends)) {
-      if (end != gradient)
-        reaching.insert(end->operand_begin(), end->operand_end());
-      for (Operation *op = end->getPrevNode(); op; op = op->getPrevNode())
-        if (reaches(*op))
-          reachOperands(*op);
-    }
-    boundary.insert(stops.begin(), stops.end());
-    boundary.insert(sources.begin(), sources.end());
     llvm::DenseSet<Operation *> ofPath(path.begin(), path.end());
     for (Operation *end : ends)
-      for (Operation &op : llvm::make_range(end->getBlock()->begin(), end->getIterator()))
-        if ((emitted.contains(&op) || ofPath.contains(&op)) && reaches(op) && isShared(&op))
-          ofPath.erase(&op);
+      for (Operation *op : reaching[end->getBlock()])
+        if ((emitted.contains(op) || ofPath.contains(op)) && isShared(op))
+          ofPath.erase(op);
     llvm::erase_if(path, [&](Operation *op) { return !ofPath.contains(op); });
   }
 
@@ -281,6 +290,7 @@ private:
   ValueRange targets, seeds, sources;
   SmallVector<Operation *> ends; // in each block around the gradient, what ends the walk
   llvm::DenseSet<Value> stops, active, boundary;
+  llvm::DenseMap<Block *, SmallVector<Operation *>> reaching; // what the targets depend on, in the order of the program
   SmallVector<Operation *> path;
   SmallVector<std::pair<Value, Operation *>>
       carried; // arguments of blocks around the gradient, which may depend on a source

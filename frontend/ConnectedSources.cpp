@@ -1,0 +1,138 @@
+#include "frontend/ConnectedSources.h"
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "frontend/Activity.h"
+#include "frontend/CodeByStructure.h"
+#include "frontend/Slice.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace calque::detail {
+
+using schema::index;
+using schema::OpId;
+using schema::RecordedOp;
+using schema::Recording;
+using schema::ValueId;
+
+namespace {
+
+// The values that are recorded while a vmap is open, which have to be computed from its slices.
+std::vector<bool> valuesInVmaps(const Recording &recording) {
+  std::vector<bool> isInside(recording.numValues());
+  absl::flat_hash_set<const RecordedOp *> open;
+  for (const RecordedOp &op : recording.ops()) {
+    if (op.op == OpId::Unbatch) { // its operands end with a slice and the tensor that it is of
+      std::span<const ValueId> operands = recording.operandsOf(op);
+      open.erase(producerOf(recording, operands[operands.size() - 2]));
+    }
+    if (op.op == OpId::Batch)
+      open.insert(&op);
+    for (std::uint32_t r = 0; r < op.numResults; ++r)
+      isInside[index(op.firstResult) + r] = !open.empty();
+  }
+  return isInside;
+}
+
+// What the paths of cotangents run through, back from a gradient's targets to its stops, and for each gradient on the
+// way from that one's targets to its own: its rules compute with what is there. What comes before may be long, as the
+// earlier iterations of a loop are, and no path runs through it.
+class Paths {
+public:
+  explicit Paths(const Recording &recording) : recording_(recording), isInVmap_(valuesInVmaps(recording)) {}
+
+  void follow(std::span<const ValueId> targets, std::span<const ValueId> stops) {
+    gradients_.push_back({targets, stops});
+    while (!gradients_.empty()) {
+      auto [from, to] = gradients_.back();
+      gradients_.pop_back();
+      followOne(from, to);
+    }
+  }
+  // Of these values and of all that the paths' operations take, those which no operation on a path computes.
+  std::vector<ValueId> ends(std::span<const ValueId> values) const {
+    absl::flat_hash_set<ValueId> ends;
+    auto consider = [&](ValueId value) {
+      if (const RecordedOp *op = producerOf(recording_, value); op && !passed_.contains(op))
+        ends.insert(value);
+    };
+    std::ranges::for_each(values, consider);
+    for (const RecordedOp *op : passed_)
+      std::ranges::for_each(recording_.operandsOf(*op), consider);
+    std::vector<ValueId> sorted(ends.begin(), ends.end());
+    std::ranges::sort(sorted);
+    return sorted;
+  }
+
+private:
+  void followOne(std::span<const ValueId> targets, std::span<const ValueId> stops) {
+    const absl::flat_hash_set<ValueId> isStop(stops.begin(), stops.end());
+    struct Step {
+      ValueId value;
+      bool isOnPath; // and not only what a slice on one is computed from
+    };
+    std::vector<Step> next;
+    for (ValueId target : targets)
+      next.push_back({target, true});
+    absl::flat_hash_map<ValueId, bool> seen;
+    while (!next.empty()) {
+      Step step = next.back();
+      next.pop_back();
+      const RecordedOp *op = producerOf(recording_, step.value);
+      step.isOnPath &= !isStop.contains(step.value);
+      if (!op || (!step.isOnPath && !isInVmap_[index(step.value)]))
+        continue;
+      auto [known, isNew] = seen.try_emplace(step.value, step.isOnPath);
+      if (!isNew && (known->second || !step.isOnPath))
+        continue;
+      known->second = step.isOnPath;
+      std::span<const ValueId> operands = recording_.operandsOf(*op);
+      if (passed_.insert(op).second && op->op == OpId::Gradient) {
+        const auto &counts = std::get<std::vector<std::int64_t>>(recording_.attributesOf(*op)[0]);
+        gradients_.push_back(
+            {operands.first(static_cast<std::size_t>(counts[0])), operands.last(static_cast<std::size_t>(counts[2]))});
+      }
+      for (ValueId operand : operands)
+        next.push_back({operand, step.isOnPath});
+    }
+  }
+
+  struct Ends {
+    std::span<const ValueId> targets, stops;
+  };
+
+  const Recording &recording_;
+  std::vector<bool> isInVmap_;
+  std::vector<Ends> gradients_; // to be followed
+  absl::flat_hash_set<const RecordedOp *> passed_;
+};
+
+} // namespace
+
+std::vector<bool> connectedSources(const Recording &recording, std::span<const ValueId> targets,
+                                   std::span<const ValueId> sources, std::span<const ValueId> stops) {
+  std::vector<ValueId> values(targets.begin(), targets.end());
+  values.insert(values.end(), sources.begin(), sources.end());
+  values.insert(values.end(), stops.begin(), stops.end());
+  Paths paths(recording);
+  paths.follow(targets, stops);
+  Slice slice = sliceOf(recording, values, paths.ends(values));
+  std::vector<ValueId> &results = slice.recording.results;
+  // Paths do not depend on seeds: the targets are their own.
+  std::vector<ValueId> operands(results.begin(), results.begin() + static_cast<std::ptrdiff_t>(targets.size()));
+  operands.insert(operands.end(), results.begin(), results.end());
+  schema::Attribute counts =
+      std::vector<std::int64_t>{static_cast<std::int64_t>(targets.size()), static_cast<std::int64_t>(sources.size()),
+                                static_cast<std::int64_t>(stops.size())};
+  std::vector<schema::TensorType> types;
+  for (ValueId source : sources)
+    types.push_back(recording.typeOf(source));
+  ValueId first = slice.recording.append(OpId::Gradient, operands, {&counts, 1}, types, {});
+  results.resize(types.size());
+  std::iota(results.begin(), results.end(), first);
+  return connectedResults(slice.recording);
+}
+
+} // namespace calque::detail

@@ -1,0 +1,14 @@
+// Which sources of a gradient a path is left to, once the derivatives on the way are expanded.
+#ifndef CALQUE_FRONTEND_CONNECTEDSOURCES_H
+#define CALQUE_FRONTEND_CONNECTEDSOURCES_H
+
+#include "ir/schema/Recording.h"
+
+namespace calque::detail {
+
+// For each of the sources. `targets` are floating; cotangents pass neither a stop nor what has no path to a target.
+std::vector<bool> connectedSources(const schema::Recording &recording, std::span<const schema::ValueId> targets,
+                                   std::span<const schema::ValueId> sources, std::span<const schema::ValueId> stops);
+
+} // namespace calque::detail
+#endif
