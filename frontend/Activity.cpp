@@ -25,7 +25,7 @@ bool eachByItself(OpId op) { return op == OpId::Batch || op == OpId::Unbatch; }
 
 void Activity::grow() {
   for (std::vector<bool> *ofValues :
-       {&tracked_, &reaches_, &produced_, &derivativesTracked, &derivativesReach, &atBoundary})
+       {&tracked_, &reaches_, &produced_, &derivativesTracked, &derivativesReach, &plainlyReached, &atBoundary})
     ofValues->resize(recording.numValues());
   seen.resize(recording.ops().size());
 }
@@ -88,13 +88,14 @@ void Activity::forwardInside(std::size_t number, const Recording &program) {
   inside.emplace(number, std::move(activity));
 }
 
-void Activity::target(ValueId value) { reaches_[index(value)] = isFloating(value); }
+void Activity::target(ValueId value) { reaches_[index(value)] = plainlyReached[index(value)] = isFloating(value); }
 
-void Activity::reach(ValueId value, bool derivatives) {
+void Activity::reach(ValueId value, bool derivatives, bool plainly) {
   if (!isFloating(value))
     return;
   reaches_[index(value)] = true;
   derivativesReach[index(value)] = derivativesReach[index(value)] || derivatives;
+  plainlyReached[index(value)] = plainlyReached[index(value)] || plainly;
   if (!produced_[index(value)] && !atBoundary[index(value)]) {
     atBoundary[index(value)] = true;
     boundary_.push_back(value);
@@ -103,11 +104,12 @@ void Activity::reach(ValueId value, bool derivatives) {
 
 void Activity::backward(std::size_t number, const char *operation, SourceLocation where) {
   const RecordedOp &op = recording.ops()[number];
-  bool reached = false, derivatives = false, followed = false;
+  bool reached = false, derivatives = false, plainly = false, followed = false;
   for (std::uint32_t r = 0; r < op.numResults; ++r) {
     const std::size_t result = index(op.firstResult) + r;
     reached = reached || reaches_[result];
     derivatives = derivatives || derivativesReach[result];
+    plainly = plainly || plainlyReached[result];
     followed = followed || tracked_[result] || derivativesTracked[result];
   }
   if (!seen[number] || !reached)
@@ -116,7 +118,7 @@ void Activity::backward(std::size_t number, const char *operation, SourceLocatio
     return backwardInside(number, *program, operation, where);
   const schema::OperationSchema &schema = schema::schemaOf(op.op);
   derivatives = derivatives || schema.differentiates;
-  ofDerivatives = ofDerivatives || (derivatives && (followed || !isInside));
+  plainly = plainly && !schema.differentiates;
   if (schema.lacksGradient && (followed || !isInside)) {
     if (!operation)
       return;
@@ -128,13 +130,13 @@ void Activity::backward(std::size_t number, const char *operation, SourceLocatio
   for (std::size_t i = 0; i < operands.size(); ++i)
     if (eachByItself(op.op)) {
       if (std::size_t result = index(op.firstResult) + i; reaches_[result])
-        reach(operands[i], derivativesReach[result]);
+        reach(operands[i], derivativesReach[result], plainlyReached[result]);
     } else if (schema::receivesCotangent(op.op, i)) {
-      reach(operands[i], derivatives);
+      reach(operands[i], derivatives, plainly);
     }
   if (derivatives)
     for (ValueId capture : recording.capturesOf(op))
-      reach(capture, true);
+      reach(capture, true, false);
 }
 
 void Activity::backwardInside(std::size_t number, const Recording &program, const char *operation,
@@ -143,16 +145,17 @@ void Activity::backwardInside(std::size_t number, const Recording &program, cons
   Activity &activity = *inside.at(number);
   for (std::uint32_t r = 0; r < op.numResults; ++r)
     if (std::size_t result = index(op.firstResult) + r; reaches_[result]) {
+      const std::size_t inner = index(program.results[r]);
       activity.target(program.results[r]);
-      activity.derivativesReach[index(program.results[r])] = derivativesReach[result];
+      activity.derivativesReach[inner] = derivativesReach[result];
+      activity.plainlyReached[inner] = plainlyReached[result];
     }
   for (std::size_t each = program.ops().size(); each-- > 0;)
     activity.backward(each, operation, where);
-  ofDerivatives = ofDerivatives || activity.ofDerivatives;
   std::span<const ValueId> operands = recording.operandsOf(op);
   for (std::size_t i = 0; i < operands.size(); ++i)
     if (std::size_t parameter = index(program.parameters[i]); activity.reaches_[parameter])
-      reach(operands[i], activity.derivativesReach[parameter]);
+      reach(operands[i], activity.derivativesReach[parameter], activity.plainlyReached[parameter]);
 }
 
 const RecordedOp *producerOf(const Recording &recording, ValueId value) {

@@ -35,9 +35,9 @@ public:
   bool reaches(schema::ValueId value) const { return reaches_[schema::index(value)]; }
   // Whether an operation that forward() went through computes the value from what is watched.
   bool isProduced(schema::ValueId value) const { return produced_[schema::index(value)]; }
-  // Whether a path leads through a derivative. Which values are connected then shows only when it is expanded: the
-  // third derivative of x * x does not depend on x.
-  bool isOfDerivatives() const { return ofDerivatives; }
+  // Whether a path reaches the value without a derivative on the way. Of others it shows only when the derivatives are
+  // expanded whether they are connected: the third derivative of x * x does not depend on x.
+  bool reachesPlainly(schema::ValueId value) const { return plainlyReached[schema::index(value)]; }
   // The values that are reached, and not computed by an operation that forward() went through.
   const std::vector<schema::ValueId> &boundary() const { return boundary_; }
 
@@ -46,14 +46,14 @@ private:
   const schema::Recording *programOf(const schema::RecordedOp &op) const;
   void forwardInside(std::size_t op, const schema::Recording &program);
   void backwardInside(std::size_t op, const schema::Recording &program, const char *operation, SourceLocation where);
-  void reach(schema::ValueId value, bool derivatives);
+  void reach(schema::ValueId value, bool derivatives, bool plainly);
 
   const schema::Recording &recording;
-  std::vector<bool> tracked_, reaches_, produced_, derivativesTracked, derivativesReach, atBoundary;
+  std::vector<bool> tracked_, reaches_, produced_, derivativesTracked, derivativesReach, plainlyReached, atBoundary;
   std::vector<bool> seen;                                             // operations
   absl::flat_hash_map<std::size_t, std::unique_ptr<Activity>> inside; // by the number of the operation
   std::vector<schema::ValueId> boundary_;
-  bool ofDerivatives = false, isInside = false;
+  bool isInside = false;
 };
 
 // The operation that gives a value; null for a parameter.

@@ -7,6 +7,7 @@
 #include "frontend/Slice.h"
 
 #include <algorithm>
+#include <deque>
 #include <numeric>
 
 namespace calque::detail {
@@ -36,20 +37,18 @@ std::vector<bool> valuesInVmaps(const Recording &recording) {
   return isInside;
 }
 
-// What the paths of cotangents run through, back from a gradient's targets to its stops, and for each gradient on the
-// way from that one's targets to its own: its rules compute with what is there. What comes before may be long, as the
-// earlier iterations of a loop are, and no path runs through it.
+// What the paths of cotangents run through, back from a gradient's targets to its stops, and what the rules of the
+// derivatives on the way compute with: for an inner gradient what leads from its own targets to its own stops, for a
+// jvp what leads from its targets to its sources. What comes before may be long, as the earlier iterations of a loop
+// are, and no path runs through it.
 class Paths {
 public:
   explicit Paths(const Recording &recording) : recording_(recording), isInVmap_(valuesInVmaps(recording)) {}
 
   void follow(std::span<const ValueId> targets, std::span<const ValueId> stops) {
-    gradients_.push_back({targets, stops});
-    while (!gradients_.empty()) {
-      auto [from, to] = gradients_.back();
-      gradients_.pop_back();
-      followOne(from, to);
-    }
+    walks_.push_back({targets, {stops.begin(), stops.end()}});
+    for (std::size_t number = 0; number < walks_.size(); ++number)
+      follow(walks_[number]);
   }
   // Of these values and of all that the paths' operations take, those which no operation on a path computes.
   std::vector<ValueId> ends(std::span<const ValueId> values) const {
@@ -67,21 +66,33 @@ public:
   }
 
 private:
-  void followOne(std::span<const ValueId> targets, std::span<const ValueId> stops) {
-    const absl::flat_hash_set<ValueId> isStop(stops.begin(), stops.end());
+  struct Walk {
+    std::span<const ValueId> targets;
+    absl::flat_hash_set<ValueId> stops;
+    // Of a jvp: what is older than its sources does not depend on them, and is the concern of the walk that met it.
+    const Walk *around = nullptr;
+    ValueId oldestSource = 0;
+
+    bool isStop(ValueId value) const {
+      return around && value < oldestSource ? around->isStop(value) : stops.contains(value);
+    }
+  };
+
+  void follow(const Walk &walk) {
     struct Step {
       ValueId value;
       bool isOnPath; // and not only what a slice on one is computed from
     };
     std::vector<Step> next;
-    for (ValueId target : targets)
+    for (ValueId target : walk.targets)
       next.push_back({target, true});
     absl::flat_hash_map<ValueId, bool> seen;
+    absl::flat_hash_set<const RecordedOp *> jvps;
     while (!next.empty()) {
       Step step = next.back();
       next.pop_back();
       const RecordedOp *op = producerOf(recording_, step.value);
-      step.isOnPath &= !isStop.contains(step.value);
+      step.isOnPath &= !walk.isStop(step.value);
       if (!op || (!step.isOnPath && !isInVmap_[index(step.value)]))
         continue;
       auto [known, isNew] = seen.try_emplace(step.value, step.isOnPath);
@@ -90,22 +101,27 @@ private:
       known->second = step.isOnPath;
       std::span<const ValueId> operands = recording_.operandsOf(*op);
       if (passed_.insert(op).second && op->op == OpId::Gradient) {
-        const auto &counts = std::get<std::vector<std::int64_t>>(recording_.attributesOf(*op)[0]);
-        gradients_.push_back(
-            {operands.first(static_cast<std::size_t>(counts[0])), operands.last(static_cast<std::size_t>(counts[2]))});
+        std::span<const ValueId> stops = operands.last(count(*op, 2));
+        walks_.push_back({operands.first(count(*op, 0)), {stops.begin(), stops.end()}});
+      }
+      if (op->op == OpId::Jvp && jvps.insert(op).second) {
+        std::span<const ValueId> sources = operands.subspan(count(*op, 0), count(*op, 1));
+        walks_.push_back({operands.first(count(*op, 0)),
+                          {sources.begin(), sources.end()},
+                          &walk,
+                          sources.empty() ? step.value : *std::ranges::min_element(sources)});
       }
       for (ValueId operand : operands)
         next.push_back({operand, step.isOnPath});
     }
   }
-
-  struct Ends {
-    std::span<const ValueId> targets, stops;
-  };
+  std::size_t count(const RecordedOp &op, std::size_t what) const {
+    return static_cast<std::size_t>(std::get<std::vector<std::int64_t>>(recording_.attributesOf(op)[0])[what]);
+  }
 
   const Recording &recording_;
   std::vector<bool> isInVmap_;
-  std::vector<Ends> gradients_; // to be followed
+  std::deque<Walk> walks_; // which stay where they are
   absl::flat_hash_set<const RecordedOp *> passed_;
 };
 

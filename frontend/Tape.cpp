@@ -178,8 +178,11 @@ TapeState::Plan TapeState::planFor(const std::vector<Tensor> &targets, const std
       // A target that is itself a source gets its seed, watched or not.
       bool connected = (isTarget[index(source)] && is_floating(recording.typeOf(source).dtype)) ||
                        (activity.isTracked(source) && activity.reaches(source));
-      if (connected && !isConnected[index(source)])
+      if (connected && !isConnected[index(source)]) {
         plan.connected.push_back(source);
+        if (!isTarget[index(source)] && !activity.reachesPlainly(source))
+          plan.byDerivatives.push_back(source);
+      }
       isConnected[index(source)] = connected;
     }
   // A source at the boundary stays a stop: it receives a cotangent and passes none on. A parameter has no operation
@@ -187,7 +190,6 @@ TapeState::Plan TapeState::planFor(const std::vector<Tensor> &targets, const std
   std::erase_if(plan.stops, [&](ValueId value) { return !producerOf(recording, value); });
   std::ranges::sort(plan.stops);
   plan.stops.erase(std::unique(plan.stops.begin(), plan.stops.end()), plan.stops.end());
-  plan.ofDerivatives = activity.isOfDerivatives();
   return plan;
 }
 
@@ -204,18 +206,18 @@ bool TapeState::areConnected(const Plan &plan, const std::vector<std::vector<Val
 
 // Leaves out the sources from which no path is left once the derivatives on the way are expanded.
 void TapeState::dropUnconnected(Plan &plan) {
-  if (!plan.ofDerivatives || plan.connected.empty())
+  if (plan.byDerivatives.empty())
     return;
   std::vector<ValueId> targets;
   for (ValueId target : plan.targets)
     if (is_floating(recording().typeOf(target).dtype))
       targets.push_back(target);
-  std::vector<bool> isConnected = connectedSources(recording(), targets, plan.connected, plan.stops);
-  std::vector<ValueId> left;
-  for (std::size_t i = 0; i < plan.connected.size(); ++i)
-    if (isConnected[i])
-      left.push_back(plan.connected[i]);
-  plan.connected = std::move(left);
+  std::vector<bool> isConnected = connectedSources(recording(), targets, plan.byDerivatives, plan.stops);
+  absl::flat_hash_set<ValueId> dropped;
+  for (std::size_t i = 0; i < isConnected.size(); ++i)
+    if (!isConnected[i])
+      dropped.insert(plan.byDerivatives[i]);
+  std::erase_if(plan.connected, [&](ValueId source) { return dropped.contains(source); });
 }
 
 void TapeState::joinPaths(Plan &plan, const std::vector<std::vector<ValueId>> &sources, const Question &question) {

@@ -116,9 +116,9 @@ private:
   struct Plan {
     std::vector<schema::ValueId> targets, connected; // sources that a path connects to a target
     std::vector<schema::ValueId> stops;              // the boundary of the tape
-    // Whether a source is connected shows only when the derivatives on the way are expanded: the third one of x * x
-    // does not depend on x.
-    bool ofDerivatives = false;
+    // Of the connected sources those to which all paths lead through derivatives. Whether any is left shows only when
+    // these are expanded: the third derivative of x * x does not depend on x.
+    std::vector<schema::ValueId> byDerivatives;
   };
   Plan planFor(const std::vector<Tensor> &targets, const std::vector<std::vector<schema::ValueId>> &sources,
                const char *operation, SourceLocation where);

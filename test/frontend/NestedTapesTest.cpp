@@ -120,3 +120,35 @@ TEST(NestedTapes, OfALoopInAFunctionWithATapeAround) {
       },
       tensor<double>({1, 2}), tensor<double>({3, 4}), {{12 * 3 * 6.5, 12 * 4 * 12.5}, {6.5 * 6.5, 12.5 * 12.5}});
 }
+
+// A tangent depends on the tangents that are given, also where the tape watches nothing of what the function computes.
+TEST(NestedTapes, FollowTangentsToTangents) {
+  inBothModes(
+      [](const Tensor &w, const Tensor &x) {
+        Tensor t = x * 2;
+        GradientTape tape({.persistent = true});
+        tape.watch(t);
+        Tensor scale = exp(w);
+        auto [value, tangent] = jvp([&](const Tensor &y) { return y * y * scale; }, x, t); // tangent: 2 x t e^w
+        Tensor again =
+            jvp([&](const Tensor &y) { return jvp([&](const Tensor &z) { return z * z * scale; }, y, t).second; }, x, t)
+                .second; // 2 t^2 e^w
+        return std::vector<Tensor>{tape.gradient(tangent, t).value(), tape.gradient(again, t).value()};
+      },
+      tensor<double>({1}), tensor<double>({3}), {{6 * std::exp(1.0)}, {24 * std::exp(1.0)}});
+}
+
+// What is connected to one target is connected to two.
+TEST(NestedTapes, MoreTargetsLeaveNoSourceOut) {
+  auto body = [](const Tensor &x, const Tensor &other) {
+    GradientTape first, second({.persistent = true});
+    first.watch(x);
+    second.watch(x);
+    auto [a, b] = while_loop([](const Tensor &a, const Tensor &) { return sum(a) < 0; },
+                             [](const Tensor &a, const Tensor &) { return std::tuple(a, a); }, std::tuple(other, x));
+    Tensor g = first.gradient(a, x, UnconnectedGradients::Zero).value();
+    return std::pair(second.gradient(a, x).has_value(), second.gradient({g, a}, x).has_value());
+  };
+  auto [toOne, toTwo] = function(body)(tensor<double>({1}), tensor<double>({2}));
+  EXPECT_EQ(toTwo, toOne);
+}
