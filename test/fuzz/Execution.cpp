@@ -204,9 +204,16 @@ void Execution::gradient(const Step &step, int index) {
     tapes[owner].reset();
   std::vector<std::optional<Tensor>> all = found.first;
   all.insert(all.end(), found.second.begin(), found.second.end());
+  // Of the source's sizes, which may be open.
+  auto zerosOf = [&](std::size_t r) {
+    if (r >= sources.first.size())
+      return zeros(step.types[r].dims, step.types[r].dtype, line(index));
+    const Tensor one = detail::onesLike(sources.first[r], line(index));
+    return detail::apply(OpId::Sub, std::vector<Tensor>{one, one}, {}, line(index));
+  };
   for (std::size_t r = 0; r < all.size(); ++r) {
     connected.push_back(all[r].has_value());
-    values[step.firstResult + r] = all[r] ? *all[r] : zeros(step.types[r].dims, step.types[r].dtype, line(index));
+    values[step.firstResult + r] = all[r] ? *all[r] : zerosOf(r);
   }
 }
 
