@@ -46,9 +46,12 @@ public:
   explicit Paths(const Recording &recording) : recording_(recording), isInVmap_(valuesInVmaps(recording)) {}
 
   void follow(std::span<const ValueId> targets, std::span<const ValueId> stops) {
-    walks_.push_back({targets, {stops.begin(), stops.end()}});
-    for (std::size_t number = 0; number < walks_.size(); ++number)
-      follow(walks_[number]);
+    begin(targets, {{stops.begin(), stops.end()}});
+    while (!next_.empty()) {
+      Step step = next_.back();
+      next_.pop_back();
+      follow(step);
+    }
   }
   // Of these values and of all that the paths' operations take, those which no operation on a path computes.
   std::vector<ValueId> ends(std::span<const ValueId> values) const {
@@ -67,53 +70,50 @@ public:
 
 private:
   struct Walk {
-    std::span<const ValueId> targets;
     absl::flat_hash_set<ValueId> stops;
-    // Of a jvp: what is older than its sources does not depend on them, and is the concern of the walk that met it.
-    const Walk *around = nullptr;
+    // Of a jvp: what is older than its sources does not depend on them, and is left to the walk that met it.
+    Walk *around = nullptr;
     ValueId oldestSource = 0;
-
-    bool isStop(ValueId value) const {
-      return around && value < oldestSource ? around->isStop(value) : stops.contains(value);
-    }
+    absl::flat_hash_map<ValueId, bool> seen = {}; // on a path or not
+    absl::flat_hash_set<const RecordedOp *> jvps = {};
+  };
+  struct Step {
+    Walk *walk;
+    ValueId value;
+    bool isOnPath; // and not only what a slice on one is computed from
   };
 
-  void follow(const Walk &walk) {
-    struct Step {
-      ValueId value;
-      bool isOnPath; // and not only what a slice on one is computed from
-    };
-    std::vector<Step> next;
-    for (ValueId target : walk.targets)
-      next.push_back({target, true});
-    absl::flat_hash_map<ValueId, bool> seen;
-    absl::flat_hash_set<const RecordedOp *> jvps;
-    while (!next.empty()) {
-      Step step = next.back();
-      next.pop_back();
-      const RecordedOp *op = producerOf(recording_, step.value);
-      step.isOnPath &= !walk.isStop(step.value);
-      if (!op || (!step.isOnPath && !isInVmap_[index(step.value)]))
-        continue;
-      auto [known, isNew] = seen.try_emplace(step.value, step.isOnPath);
-      if (!isNew && (known->second || !step.isOnPath))
-        continue;
-      known->second = step.isOnPath;
-      std::span<const ValueId> operands = recording_.operandsOf(*op);
-      if (passed_.insert(op).second && op->op == OpId::Gradient) {
-        std::span<const ValueId> stops = operands.last(count(*op, 2));
-        walks_.push_back({operands.first(count(*op, 0)), {stops.begin(), stops.end()}});
-      }
-      if (op->op == OpId::Jvp && jvps.insert(op).second) {
-        std::span<const ValueId> sources = operands.subspan(count(*op, 0), count(*op, 1));
-        walks_.push_back({operands.first(count(*op, 0)),
-                          {sources.begin(), sources.end()},
-                          &walk,
-                          sources.empty() ? step.value : *std::ranges::min_element(sources)});
-      }
-      for (ValueId operand : operands)
-        next.push_back({operand, step.isOnPath});
+  void begin(std::span<const ValueId> targets, Walk walk) {
+    walks_.push_back(std::move(walk));
+    for (ValueId target : targets)
+      next_.push_back({&walks_.back(), target, true});
+  }
+
+  void follow(Step step) {
+    while (step.walk->around && step.value < step.walk->oldestSource)
+      step.walk = step.walk->around;
+    Walk &walk = *step.walk;
+    const RecordedOp *op = producerOf(recording_, step.value);
+    step.isOnPath &= !walk.stops.contains(step.value);
+    if (!op || (!step.isOnPath && !isInVmap_[index(step.value)]))
+      return;
+    auto [known, isNew] = walk.seen.try_emplace(step.value, step.isOnPath);
+    if (!isNew && (known->second || !step.isOnPath))
+      return;
+    known->second = step.isOnPath;
+    std::span<const ValueId> operands = recording_.operandsOf(*op);
+    if (passed_.insert(op).second && op->op == OpId::Gradient) {
+      std::span<const ValueId> stops = operands.last(count(*op, 2));
+      begin(operands.first(count(*op, 0)), {{stops.begin(), stops.end()}});
     }
+    if (op->op == OpId::Jvp && walk.jvps.insert(op).second) {
+      std::span<const ValueId> sources = operands.subspan(count(*op, 0), count(*op, 1));
+      begin(
+          operands.first(count(*op, 0)),
+          {{sources.begin(), sources.end()}, &walk, sources.empty() ? step.value : *std::ranges::min_element(sources)});
+    }
+    for (ValueId operand : operands)
+      next_.push_back({&walk, operand, step.isOnPath});
   }
   std::size_t count(const RecordedOp &op, std::size_t what) const {
     return static_cast<std::size_t>(std::get<std::vector<std::int64_t>>(recording_.attributesOf(op)[0])[what]);
@@ -122,6 +122,7 @@ private:
   const Recording &recording_;
   std::vector<bool> isInVmap_;
   std::deque<Walk> walks_; // which stay where they are
+  std::vector<Step> next_;
   absl::flat_hash_set<const RecordedOp *> passed_;
 };
 

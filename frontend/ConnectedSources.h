@@ -6,7 +6,7 @@
 
 namespace calque::detail {
 
-// For each of the sources. `targets` are floating; cotangents pass neither a stop nor what has no path to a target.
+// Whether a cotangent of the targets, which are floating, reaches each of the sources. None passes a stop.
 std::vector<bool> connectedSources(const schema::Recording &recording, std::span<const schema::ValueId> targets,
                                    std::span<const schema::ValueId> sources, std::span<const schema::ValueId> stops);
 

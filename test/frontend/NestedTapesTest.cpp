@@ -138,6 +138,23 @@ TEST(NestedTapes, FollowTangentsToTangents) {
       tensor<double>({1}), tensor<double>({3}), {{6 * std::exp(1.0)}, {24 * std::exp(1.0)}});
 }
 
+// Each function captures what the one before has given, so that there are 2^n ways back to the first.
+TEST(NestedTapes, FollowAChainOfTangentsOnce) {
+  const int n = 60;
+  // y -> x y w: y_n = x^n w^n x, whose derivative in w is n x^(n + 1) w^(n - 1).
+  inBothModes(
+      [&](const Tensor &w, const Tensor &x) {
+        GradientTape tape;
+        tape.watch(w);
+        Tensor y = x;
+        for (int i = 0; i < n; ++i)
+          y = jvp([&](const Tensor &z) { return z * y * w; }, x, x).second;
+        return std::vector<Tensor>{tape.gradient(y, w).value()};
+      },
+      tensor<double>({1, 1.01}), tensor<double>({1.02, 0.99}),
+      {{n * std::pow(1.02, n + 1), n * std::pow(0.99, n + 1) * std::pow(1.01, n - 1)}});
+}
+
 // What is connected to one target is connected to two.
 TEST(NestedTapes, MoreTargetsLeaveNoSourceOut) {
   auto body = [](const Tensor &x, const Tensor &other) {
