@@ -95,7 +95,9 @@ void run(const Options &options) {
   data::Dataset test = data::mnist("test", options.directory).batch(200).prefetch(4);
 
   layers::Sequential net = makeNetwork();
-  optimizers::Adam adam(1e-3);
+  // At one rate throughout, the weights still move too much when an epoch ends: 0.982 of the digits of MNIST are right
+  // after it, and 0.988 with a rate that falls to 0.
+  optimizers::Adam adam(schedules::CosineDecay(1e-3, options.epochs * train.size()));
   losses::SparseCategoricalCrossentropy crossentropy({.from_logits = true});
   metrics::Mean loss;
   metrics::SparseCategoricalAccuracy accuracy;
