@@ -76,6 +76,7 @@ public:
     for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
       if (loop != vectorLoop)
         (nest.isReduction[loop] ? reductions : parallels).push_back(loop);
+    takeShared();
     auto byStride = [&](const auto &accesses) {
       return [&](unsigned a, unsigned b) {
         auto total = [&](unsigned loop) {
@@ -238,7 +239,7 @@ private:
     if (!vectorExtent().isKnown())
       return columnsOfUnknown(at);
     int64_t extent = *vectorExtent().known(), vectors = extent / v.lanes;
-    int64_t unroll = std::clamp<int64_t>(vectors, 1, nest.hasReduction() ? 4 : isSmall() ? 2 : 1);
+    int64_t unroll = std::clamp<int64_t>(vectors, 1, nest.hasReduction() ? 4 : isSmall() && shared.empty() ? 2 : 1);
     int64_t steps = vectors / unroll;
     auto block = [&](Position from, int64_t count, int64_t tail) {
       SmallVector<Position> points;
@@ -270,7 +271,7 @@ private:
   // The same for an unknown number of vectors: blocks of several vectors, then single vectors, then a masked one.
   void columnsOfUnknown(Position at) {
     Number extent = v.number(vectorExtent());
-    int64_t unroll = nest.hasReduction() ? 4 : isSmall() ? 2 : 1, width = unroll * v.lanes;
+    int64_t unroll = nest.hasReduction() ? 4 : isSmall() && shared.empty() ? 2 : 1, width = unroll * v.lanes;
     auto block = [&](Position from, int64_t count, const Number &valid) {
       SmallVector<Position> points;
       for (int64_t i = 0; i < count; ++i)
@@ -301,7 +302,33 @@ private:
 
   bool isSmall() const { return std::distance(nest.body->begin(), nest.body->end()) <= 24; }
 
-  void results(ArrayRef<Position> points, ArrayRef<Number> valid) {
+  // Short loops whose iterations read the same and differ in the places of their results and in what they make of an
+  // index, such as the elements of a window that a gradient is for: one block does them all, with what they share once.
+  void takeShared() {
+    constexpr int64_t kMost = 8;
+    int64_t count = 1;
+    if (nest.hasReduction() || nest.readsBuffers())
+      return;
+    for (unsigned loop : SmallVector<unsigned>(parallels)) {
+      auto isRead = [&](const Access &access) { return access.isUsed && access.varies(loop); };
+      std::optional<int64_t> extent = nest.extents[loop].known();
+      if (!extent || count * *extent > kMost || !nest.isIndexed(loop) || llvm::any_of(nest.inputs, isRead))
+        continue;
+      count *= *extent;
+      shared.push_back(loop);
+      llvm::erase(parallels, loop);
+    }
+  }
+
+  void results(ArrayRef<Position> first, ArrayRef<Number> validOfFirst) {
+    SmallVector<Position> points(first);
+    SmallVector<Number> valid(validOfFirst);
+    for (unsigned loop : shared)
+      for (size_t i = 0, count = points.size(); i < count; ++i)
+        for (int64_t other = 1; other < *nest.extents[loop].known(); ++other) {
+          points.push_back(points[i].shifted(loop, other));
+          valid.push_back(valid[i]);
+        }
     SmallVector<Value> values;
     size_t each = nest.outputs.size();
     for (size_t i = 0; i < points.size(); ++i)
@@ -448,7 +475,7 @@ private:
   const Nest &nest;
   VectorBuilder v, scalars;
   std::optional<Combiner> combiner;
-  SmallVector<unsigned> parallels, reductions;
+  SmallVector<unsigned> parallels, reductions, shared;
   double cycles;
 };
 
