@@ -46,6 +46,9 @@ mlir::linalg::FillOp fillBefore(mlir::linalg::LinalgOp op);
 // On a function that is a kernel.
 inline constexpr llvm::StringLiteral kKernelAttr = "calque.kernel";
 inline bool isKernel(mlir::func::FuncOp function) { return function->hasAttr(kKernelAttr); }
+// On sums of products: four numbers for each border of zeros that they read, as `Border` has them (schedule/Nest.h),
+// with the loops of the operation.
+inline constexpr llvm::StringLiteral kBordersAttr = "calque.borders";
 // On operations on buffers: the number of the group whose kernel does them.
 inline constexpr llvm::StringLiteral kGroupAttr = "calque.group";
 // On calls that stand together and depend on none of each other: the number of their round, and an estimate of the

@@ -1,4 +1,5 @@
 // Convolutions and pooling.
+#include "codegen/Pipeline.h"
 #include "codegen/Reductions.h"
 #include "ir/schema/TypeRules.h"
 
@@ -192,9 +193,33 @@ struct ConvolutionMaps {
   const bool isGrouped;
 };
 
+// The elements before and behind images, all of which are zero.
+struct Zeros {
+  int64_t low = 0, high = 0;
+};
+
+// Those that windows reach one after the other, if their number is known.
+SmallVector<Zeros> zerosAround(const Window &window) {
+  return llvm::map_to_vector(window, [](const Extent &extent) {
+    std::optional<int64_t> low = constantOf(extent.padLow), high = constantOf(extent.padHigh);
+    return low && high && extent.stride == 1 && extent.dilation == 1 ? Zeros{*low, *high} : Zeros();
+  });
+}
+
+// Tells kernels of zeros around images that loops from `place` and `tap` on read.
+Value withZeros(Value sums, ArrayRef<Zeros> zeros, unsigned place, unsigned tap) {
+  SmallVector<int64_t> borders;
+  for (auto [i, each] : llvm::enumerate(zeros))
+    if (each.low > 0 || each.high > 0)
+      borders.append({place + static_cast<int64_t>(i), tap + static_cast<int64_t>(i), each.low, each.high});
+  if (Operation *loops = sums.getDefiningOp<linalg::GenericOp>(); loops && !borders.empty())
+    loops->setAttr(kBordersAttr, DenseI64ArrayAttr::get(sums.getContext(), borders));
+  return sums;
+}
+
 // Loops n, places, [groups], f, taps, c over padded images.
 Value convolve(LinalgBuilder &b, Value padded, Value filter, ArrayRef<Size> resultShape, const Window &window,
-               bool isGrouped) {
+               ArrayRef<Zeros> zeros, bool isGrouped) {
   // Without windows the largest strided index would be negative, which linalg refuses.
   if (isEmpty(resultShape))
     return b.empty(resultShape, elementOf(padded));
@@ -205,8 +230,9 @@ Value convolve(LinalgBuilder &b, Value padded, Value filter, ArrayRef<Size> resu
     filterExpressions.push_back(loops.d(first + i));
   AffineMap maps[] = {loops.images(0, 1, first, first + rank), loops.channels(filterExpressions, first - 1),
                       loops.result()};
-  return b.generic({padded, filter}, b.zeros(resultShape, elementOf(padded)), maps, loops.numLoops(),
-                   loops.reductions(), multiplyAdd);
+  Value sums = b.generic({padded, filter}, b.zeros(resultShape, elementOf(padded)), maps, loops.numLoops(),
+                         loops.reductions(), multiplyAdd);
+  return withZeros(sums, zeros, 1, first);
 }
 
 // Checks that the images have the channels that the filters take, and that the filters can be divided into groups.
@@ -234,12 +260,13 @@ Lowered lower(LinalgBuilder &b, ir::ConvOp op, LoweringContext &context) {
   SizeList result = slidOver(b, op.getInput(), window, b.sizesOf(op.getFilter()).back());
   Value padded = padImages(b, op.getInput(), window, zeroOf(b, op.getInput()));
   if (groups == 1)
-    return convolve(b, padded, op.getFilter(), result, window, false);
+    return convolve(b, padded, op.getFilter(), result, window, zerosAround(window), false);
   Value filter = splitGroups(b, op.getFilter(), groups);
   SizeList split(result), ofFilter = b.sizesOf(filter);
   split.pop_back();
   split.append({ofFilter[ofFilter.size() - 2], ofFilter.back()});
-  return b.reshape(convolve(b, splitGroups(b, padded, groups), filter, split, window, true), result);
+  return b.reshape(convolve(b, splitGroups(b, padded, groups), filter, split, window, zerosAround(window), true),
+                   result);
 }
 
 namespace {
@@ -264,8 +291,8 @@ Tiles tilesOf(LinalgBuilder &b, const Extent &extent, Size images) {
       b.sizes.subtract(end, first)};
 }
 
-// The results of the windows that any tile looks at, with zeros where there are none.
-Value lookedAt(LinalgBuilder &b, Value results, ArrayRef<Tiles> tiles) {
+// The results of the windows that any tile looks at, with zeros where there are none: so many, if that is asked for.
+Value lookedAt(LinalgBuilder &b, Value results, ArrayRef<Tiles> tiles, SmallVector<Zeros> *zeros = nullptr) {
   SizeList given = b.sizesOf(results), whole = given, looked = given;
   SizeList starts = b.sizes.constants(Ints(given.size(), 0)), first = starts;
   for (auto [i, tile] : llvm::enumerate(tiles)) {
@@ -280,6 +307,13 @@ Value lookedAt(LinalgBuilder &b, Value results, ArrayRef<Tiles> tiles) {
     looked[i + 1] = b.sizes.add(tile.count, reach);
     whole[i + 1] = b.sizes.maximum(b.sizes.add(starts[i + 1], given[i + 1]), b.sizes.add(first[i + 1], looked[i + 1]));
   }
+  if (zeros)
+    for (auto [i, tile] : llvm::enumerate(tiles)) {
+      Size behind = b.sizes.subtract(whole[i + 1], b.sizes.add(starts[i + 1], given[i + 1]));
+      std::optional<int64_t> low = constantOf(starts[i + 1]), high = constantOf(behind);
+      bool areKnown = low && high && looked[i + 1] == whole[i + 1] && tile.dilation == 1;
+      zeros->push_back(areKnown ? Zeros{*low, *high} : Zeros());
+    }
   const Ints ones(given.size(), 1);
   if (whole != given)
     results = b.insert(results, b.zeros(whole, elementOf(results)), starts, ones);
@@ -415,8 +449,9 @@ Lowered lower(LinalgBuilder &b, ir::ConvInputGradOp op, LoweringContext &context
   if (isGrouped)
     result.push_back(b.sizes.constant(groups));
   result.push_back(b.sizesOf(filter).back());
-  Value results = splitGroups(b, lookedAt(b, op.getCotangent(), tiles), groups);
-  return imagesOf(b, convolve(b, results, filter, result, parts, isGrouped), images, window, tiles,
+  SmallVector<Zeros> zeros;
+  Value results = splitGroups(b, lookedAt(b, op.getCotangent(), tiles, &zeros), groups);
+  return imagesOf(b, convolve(b, results, filter, result, parts, zeros, isGrouped), images, window, tiles,
                   b.sizes.constant(groups), b.sizesOf(op.getFilter())[window.size()]);
 }
 
@@ -439,9 +474,9 @@ Lowered lower(LinalgBuilder &b, ir::ConvFilterGradOp op, LoweringContext &contex
   ConvolutionMaps loops(b.builder, window, groups != 1);
   unsigned rank = window.size(), first = loops.resultRank();
   AffineMap maps[] = {loops.images(first, first + 1, 0, rank), loops.rows(first, first + 1, first - 1), loops.result()};
-  return b.reshape(b.generic({padded, splitGroups(b, op.getCotangent(), groups)}, b.zeros(split, element), maps,
-                             loops.numLoops(), loops.reductions(), multiplyAdd),
-                   filter);
+  Value sums = b.generic({padded, splitGroups(b, op.getCotangent(), groups)}, b.zeros(split, element), maps,
+                         loops.numLoops(), loops.reductions(), multiplyAdd);
+  return b.reshape(withZeros(sums, zerosAround(window), 0, first + 1), filter);
 }
 
 //===-- Pooling ---------------------------------------------------------------------------------===//

@@ -133,8 +133,10 @@ public:
     chooseBlocks();
     chooseRowsOfNarrow();
     plan.packsInTile = canPackInTile();
-    if (plan.inRuns)
+    if (plan.inRuns) {
       cutTermsIntoRuns();
+      leaveOutBorders();
+    }
   }
 
   int64_t extentOf(unsigned loop) const { return *nest.extents[loop].known(); }
@@ -361,6 +363,21 @@ private:
     plan.isExact = groups > kFewGroups;
   }
 
+  // All results of a tile have to be at one place of a border, and its terms have to be enough to skip them by a bound
+  // of their loop.
+  void leaveOutBorders() {
+    constexpr int64_t kFewTerms = 4;
+    for (const Border &border : nest.borders) {
+      auto ofTerms = [&](const TermLoop &each) { return each.loop == border.terms; };
+      auto innermost = llvm::find_if(llvm::reverse(plan.termLoops), ofTerms);
+      int64_t inside = 1;
+      for (auto each = plan.termLoops.rbegin(); each != innermost; ++each)
+        inside *= each->count;
+      if (inside >= kFewTerms && border.results != plan.rowLoop && border.results != plan.vectorLoop)
+        plan.leftOut.push_back(border);
+    }
+  }
+
   ContractionPlan &plan;
   const Nest &nest;
   const Target &target;
@@ -484,6 +501,7 @@ std::optional<ContractionPlan> ContractionPlan::inBlocksOf(unsigned loop, const 
   plan.isKnown = true;
   plan.packsInTile = false;
   plan.isShared.assign(nest.numLoops(), false);
+  llvm::erase_if(plan.leftOut, [&](const Border &border) { return border.has(loop); });
   plan.rowBlock = kAsGiven;
   plan.panelBlock = ceilDiv(*nest.extents[vectorLoop].known() - lastColumnsCount, panelWidth());
   if (loop == rowLoop)
@@ -508,6 +526,8 @@ std::string ContractionPlan::text() const {
   stream << (innerTerms > 1 ? " of them" : "") << " in a block";
   if (inRuns)
     stream << ", runs of " << runLength;
+  if (!leftOut.empty())
+    stream << ", without zeros around";
   stream << (packsAll      ? "; panels packed once"
              : packsInTile ? "; panels packed by each piece's first tile"
              : packs       ? "; panels packed by each piece"

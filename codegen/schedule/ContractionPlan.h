@@ -89,6 +89,7 @@ struct ContractionPlan {
   int64_t runLength = 1;
   llvm::SmallVector<TermLoop> termLoops;
   llvm::SmallVector<size_t, 2> starts;
+  llvm::SmallVector<Border> leftOut; // zeros that are not multiplied
 };
 
 // How the loops of a plan are cut, in numbers that are known or that a kernel computes when it runs.

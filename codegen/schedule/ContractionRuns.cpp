@@ -62,6 +62,16 @@ SmallVector<Value> Contraction::termsFrom(size_t depth, size_t level, Position a
     bool divides = loop != terms[0] && *extent.known % own.within == 0;
     last = divides ? end : v.minimum(end, last);
   }
+  // Of several loops over the same terms the innermost one leaves some out, so that runs remain the same.
+  if (llvm::none_of(rest.drop_front(), [&](const TermLoop &each) { return each.loop == loop; }))
+    for (const Border &border : plan.leftOut)
+      if (border.terms == loop) {
+        Number place(at.index[border.results]);
+        Number reached = v.subtract(v.add(extent, v.number(nest.extents[border.results])), border.high + 1);
+        Number begin = v.maximum(Number(first), v.subtract(border.low, place));
+        last = v.maximum(begin, v.minimum(last, v.subtract(reached, place)));
+        first = v.valueOf(begin);
+      }
   auto some = [&](Value begin, const Number &end, int64_t terms, ValueRange sums) {
     return v.loop(begin, v.valueOf(end), terms * own.step, sums, [&](Value i, ValueRange inner) {
       SmallVector<Value> values(inner);

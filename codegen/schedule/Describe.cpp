@@ -50,7 +50,18 @@ int64_t operationsOf(const Nest &nest) {
     return !isa<arith::ConstantOp>(op) && !ir::isOpaque(&op) &&
            llvm::any_of(op.getOperandTypes(), [](Type type) { return isa<FloatType>(type); });
   });
-  return *nest.iterations().known() * perIteration;
+  int64_t iterations = *nest.iterations().known();
+  for (const Border &border : nest.borders) {
+    int64_t results = *nest.extents[border.results].known(), terms = *nest.extents[border.terms].known();
+    // Iterations of both loops in which the other operand meets zeros: two triangles, cut where a loop ends.
+    auto triangle = [&](int64_t side) {
+      auto half = [](int64_t n) { return n > 0 ? n * (n + 1) / 2 : 0; };
+      return half(side) - half(side - results) - half(side - terms) + half(side - results - terms);
+    };
+    int64_t both = results * terms, zeros = std::min(triangle(border.low) + triangle(border.high), both);
+    iterations = both ? iterations / both * (both - zeros) : 0;
+  }
+  return iterations * perIteration;
 }
 
 int64_t bytesTouched(const Nest &nest, const Access &access) {

@@ -1,4 +1,5 @@
 #include "codegen/schedule/Nest.h"
+#include "codegen/Pipeline.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -321,16 +322,6 @@ FailureOr<Access> accessOf(OpOperand &operand, AffineMap map, unsigned numLoops,
   return access;
 }
 
-void dropLoop(Nest &nest, unsigned loop) {
-  nest.extents.erase(nest.extents.begin() + loop);
-  nest.isReduction.erase(nest.isReduction.begin() + loop);
-  for (auto *accesses : {&nest.inputs, &nest.outputs})
-    for (Access &access : *accesses)
-      access.strides.erase(access.strides.begin() + loop);
-  for (int64_t &mapped : nest.loopOf)
-    mapped = mapped == loop ? -1 : mapped > static_cast<int64_t>(loop) ? mapped - 1 : mapped;
-}
-
 // Whether `outer` and `inner` can be one loop: for every operand, a step of `outer` is as long as all steps of `inner`.
 bool canMerge(const Nest &nest, unsigned outer, unsigned inner) {
   if (nest.isReduction[outer] != nest.isReduction[inner])
@@ -341,27 +332,46 @@ bool canMerge(const Nest &nest, unsigned outer, unsigned inner) {
   return llvm::all_of(nest.inputs, merges) && llvm::all_of(nest.outputs, merges);
 }
 
-bool mergeOnce(Nest &nest) {
-  SmallVector<bool> isIndexed;
-  for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
-    isIndexed.push_back(nest.isIndexed(loop));
-  for (unsigned outer = 0; outer < nest.numLoops(); ++outer)
-    for (unsigned inner = 0; inner < nest.numLoops(); ++inner) {
-      if (outer == inner || isIndexed[outer] || isIndexed[inner] || !canMerge(nest, outer, inner))
-        continue;
-      nest.extents[inner] = nest.extents[inner] * nest.extents[outer];
-      dropLoop(nest, outer);
-      return true;
-    }
-  return false;
-}
-
 } // namespace
 
 Value rootBuffer(Value buffer) {
   while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
     buffer = view.getViewSource();
   return buffer;
+}
+
+void Nest::forgetBorders(unsigned loop) {
+  llvm::erase_if(borders, [&](const Border &border) { return border.has(loop); });
+}
+
+void Nest::drop(unsigned loop) {
+  forgetBorders(loop);
+  for (Border &border : borders)
+    for (unsigned *each : {&border.results, &border.terms})
+      *each -= *each > loop;
+  extents.erase(extents.begin() + loop);
+  isReduction.erase(isReduction.begin() + loop);
+  for (auto *accesses : {&inputs, &outputs})
+    for (Access &access : *accesses)
+      access.strides.erase(access.strides.begin() + loop);
+  for (int64_t &mapped : loopOf)
+    mapped = mapped == loop ? -1 : mapped > static_cast<int64_t>(loop) ? mapped - 1 : mapped;
+}
+
+bool Nest::mergeOnce() {
+  SmallVector<bool> indexed;
+  for (unsigned loop = 0; loop < numLoops(); ++loop)
+    indexed.push_back(isIndexed(loop));
+  for (unsigned outer = 0; outer < numLoops(); ++outer)
+    for (unsigned inner = 0; inner < numLoops(); ++inner) {
+      if (outer == inner || indexed[outer] || indexed[inner] || !canMerge(*this, outer, inner))
+        continue;
+      forgetBorders(inner);
+      extents[inner] = extents[inner] * extents[outer];
+      drop(outer);
+      return true;
+    }
+  return false;
 }
 
 FailureOr<Nest> Nest::of(linalg::LinalgOp op, OpBuilder &builder) {
@@ -400,6 +410,9 @@ FailureOr<Nest> Nest::of(linalg::LinalgOp op, OpBuilder &builder) {
   }
   nest.loopOf = llvm::to_vector(llvm::seq<int64_t>(0, nest.numLoops()));
   nest.firstIndex.resize(nest.numLoops());
+  if (auto borders = op->getAttrOfType<DenseI64ArrayAttr>(kBordersAttr))
+    for (ArrayRef<int64_t> rest = borders; !rest.empty(); rest = rest.drop_front(4))
+      nest.borders.push_back({static_cast<unsigned>(rest[0]), static_cast<unsigned>(rest[1]), rest[2], rest[3]});
   nest.simplify();
   return nest;
 }
@@ -415,8 +428,8 @@ bool Nest::isIndexed(unsigned loop) const {
 void Nest::simplify() {
   for (unsigned loop = numLoops(); loop-- > 0;)
     if (extents[loop] == 1)
-      dropLoop(*this, loop);
-  while (mergeOnce(*this)) {
+      drop(loop);
+  while (mergeOnce()) {
   }
 }
 
@@ -436,6 +449,7 @@ Extent Nest::iterations(bool reduction) const {
 }
 
 unsigned Nest::split(unsigned loop, int64_t size) {
+  forgetBorders(loop);
   extents.push_back(*extents[loop].known() / size);
   isReduction.push_back(isReduction[loop]);
   extents[loop] = size;
@@ -446,6 +460,7 @@ unsigned Nest::split(unsigned loop, int64_t size) {
 }
 
 void Nest::slice(unsigned loop, int64_t start, int64_t count) {
+  forgetBorders(loop);
   extents[loop] = count;
   for (auto *accesses : {&inputs, &outputs})
     for (Access &access : *accesses)

@@ -59,12 +59,23 @@ struct Access {
   Access ofBytes(mlir::OpBuilder &builder, mlir::Location location) const;
 };
 
+// Zeros around what a sum of products reads: of the places that a loop over results and one over terms reach together,
+// i + j, the first `low` and the last `high` ones. What is multiplied there adds nothing.
+struct Border {
+  unsigned results, terms;
+  int64_t low, high;
+
+  bool operator==(const Border &) const = default;
+  bool has(unsigned loop) const { return loop == results || loop == terms; }
+};
+
 struct Nest {
   mlir::linalg::LinalgOp op;
   mlir::Block *body;
   llvm::SmallVector<Extent> extents;
   llvm::SmallVector<bool> isReduction;
   llvm::SmallVector<Access> inputs, outputs;
+  llvm::SmallVector<Border> borders; // as far as they are known
   // For each loop of the operation, the number of the nest's loop, or -1 if it has a single iteration.
   llvm::SmallVector<int64_t> loopOf;
   // For each loop of the operation, where it begins; null: at 0.
@@ -95,6 +106,12 @@ struct Nest {
   bool isIndexed(unsigned loop) const;
   // Drops loops of one iteration, and merges adjacent ones where all operands allow it.
   void simplify();
+
+private:
+  void drop(unsigned loop);
+  bool mergeOnce();
+  // For a loop whose iterations become others.
+  void forgetBorders(unsigned loop);
 };
 
 // The sizes and strides of a buffer, and the offset of its first element from the root buffer's.

@@ -10,30 +10,34 @@ struct Convolution {
   std::int64_t images, height, width, channels, rows, columns, filters;
   Axes strides;
   bool same;
+  Padding::Pairs pads = {}; // where not the same: rows, columns
 };
 
 void expectConvolution(const Convolution &c, DType dtype) {
   SCOPED_TRACE(std::string(name_of(dtype)) + ": " + text({c.images, c.height, c.width, c.channels}) + " by " +
                text({c.rows, c.columns, c.channels, c.filters}) + " strides " + text(c.strides) +
-               (c.same ? " same" : " valid"));
+               (c.same           ? " same"
+                : c.pads.empty() ? " valid"
+                                 : " padded"));
   std::mt19937 random(4);
   Tensor x = operand(random, {c.images, c.height, c.width, c.channels}, dtype);
   Tensor w = operand(random, {c.rows, c.columns, c.channels, c.filters}, dtype);
-  auto extent = [&](std::int64_t size, std::int64_t window, std::int64_t stride) {
-    return c.same ? (size + stride - 1) / stride : (size - window) / stride + 1;
+  const Padding::Pairs pads = c.pads.empty() ? Padding::Pairs{{0, 0}, {0, 0}} : c.pads;
+  auto extent = [&](std::int64_t size, std::int64_t window, std::size_t i) {
+    return c.same ? (size + c.strides[i] - 1) / c.strides[i]
+                  : (size + pads[i].first + pads[i].second - window) / c.strides[i] + 1;
   };
-  std::int64_t outRows = extent(c.height, c.rows, c.strides[0]), outColumns = extent(c.width, c.columns, c.strides[1]);
-  auto padding = [&](std::int64_t out, std::int64_t size, std::int64_t window, std::int64_t stride) {
-    return c.same ? std::max<std::int64_t>((out - 1) * stride + window - size, 0) / 2 : 0;
+  std::int64_t outRows = extent(c.height, c.rows, 0), outColumns = extent(c.width, c.columns, 1);
+  auto padding = [&](std::int64_t out, std::int64_t size, std::int64_t window, std::size_t i) {
+    return c.same ? std::max<std::int64_t>((out - 1) * c.strides[i] + window - size, 0) / 2 : pads[i].first;
   };
-  std::int64_t top = padding(outRows, c.height, c.rows, c.strides[0]),
-               left = padding(outColumns, c.width, c.columns, c.strides[1]);
+  std::int64_t top = padding(outRows, c.height, c.rows, 0), left = padding(outColumns, c.width, c.columns, 1);
   Tensor g = operand(random, {c.images, outRows, outColumns, c.filters}, dtype);
   auto f = compile([&](const std::vector<Tensor> &in) {
     GradientTape tape;
     tape.watch(in[0]);
     tape.watch(in[1]);
-    Tensor y = conv2d(in[0], in[1], c.strides, c.same ? "same" : "valid");
+    Tensor y = conv2d(in[0], in[1], c.strides, c.same ? "same" : Padding(pads));
     auto gradients = tape.gradient(sum(y * in[2]), std::vector<Tensor>{in[0], in[1]});
     return std::vector<Tensor>{y, *gradients[0], *gradients[1]};
   });
@@ -90,6 +94,18 @@ TEST(Convolution, OfFiltersLargerThanImages) { expectConvolution({1, 2, 3, 2, 5,
 
 // A strided window that fits nowhere: no results, and no gradients but zeros.
 TEST(Convolution, OfNoWindows) { expectConvolution({1, 4, 1, 1, 2, 3, 2, {1, 2}, false}, DType::Float32); }
+
+// Kernels leave out rows of zeros: here some places have no other ones, and the borders differ.
+TEST(Convolution, OfImagesWithWideBorders) {
+  for (DType dtype : {DType::Float32, DType::Float64}) {
+    expectConvolution({3, 7, 7, 16, 3, 3, 32, {1, 1}, false, {{4, 5}, {1, 1}}}, dtype);
+    expectConvolution({2, 3, 5, 8, 7, 3, 16, {1, 1}, true}, dtype);
+    expectConvolution({2, 1, 9, 24, 3, 3, 40, {1, 1}, true}, dtype);
+    expectConvolution({5, 6, 4, 17, 4, 2, 33, {1, 1}, false, {{0, 3}, {2, 0}}}, dtype);
+    expectConvolution({2, 9, 8, 16, 3, 3, 32, {2, 1}, false, {{2, 1}, {1, 2}}}, dtype);
+    expectConvolution({70, 5, 5, 5, 3, 3, 4, {1, 1}, true}, dtype);
+  }
+}
 
 TEST(Convolution, OfTheCnnsLayers) {
   expectConvolution({3, 28, 28, 1, 3, 3, 16, {1, 1}, true}, DType::Float32);
