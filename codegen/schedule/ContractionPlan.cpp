@@ -201,7 +201,7 @@ private:
     for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
       knowsResults &= nest.isReduction[loop] || nest.extents[loop].isKnown();
     if (knowsResults) {
-      constexpr int64_t kPieceWork = 1 << 20, kMaxSplits = 16;
+      constexpr int64_t kPieceWork = 1 << 20, kMaxSplits = 16, kFewSplits = 4, kEnoughParts = 32;
       int64_t work = nest.iterations().guess() * (hasRows() ? 1 : 2 * bytesOf(element)), wanted = work / kPieceWork;
       int64_t splits =
           std::min({wanted, extent, (bytesTouchedBy(a) + bytesTouchedBy(b)) / (2 * bytesTouchedBy(nest.outputs[0])),
@@ -219,6 +219,9 @@ private:
                               b.distance(plan.terms.back()) == guessOf(plan.vectorLoop);
       if (wanted >= 4 && splits >= (plan.isWindow() ? 4 : 8) && !hasEnoughRows && !hasEnoughBatches)
         plan.mostTermPieces = splits;
+      // Each piece's results are written and read once more: no more pieces than threads need beside panels.
+      if (int64_t panels = ceilDiv(guessOf(plan.vectorLoop), plan.panelWidth()); !plan.isWindow())
+        plan.mostTermPieces = std::min(plan.mostTermPieces, std::max(kFewSplits, kEnoughParts / panels));
     }
     int64_t ofPiece = ceilDiv(extent, plan.mostTermPieces);
     int64_t bytesOfTerm = std::max<int64_t>(plan.innerTerms, 1) * plan.panelWidth() * bytesOf(element);

@@ -32,6 +32,17 @@ func.func @terms(%a: tensor<64x20000xf32>, %b: tensor<20000x16xf32>) -> tensor<6
 
 // -----
 
+// With many panels, few pieces of terms are enough.
+// CHECK-LABEL: func.func @terms_and_panels(
+// CHECK: func.func private @calque.kernel_0(
+// CHECK-SAME: 64 x 256 x (3136): {{.*}}; 4 pieces of terms; pieces of
+func.func @terms_and_panels(%a: tensor<64x3136xf32>, %b: tensor<3136x256xf32>) -> tensor<64x256xf32> {
+  %0 = calque.contract %a, %b {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>} : (tensor<64x3136xf32>, tensor<3136x256xf32>) -> tensor<64x256xf32>
+  return %0 : tensor<64x256xf32>
+}
+
+// -----
+
 // The same terms, where threads share panels or rows that lie one after the other: nothing has to be added up.
 // CHECK-LABEL: func.func @panels(
 // CHECK: func.func private @calque.kernel_0(
