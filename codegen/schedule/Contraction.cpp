@@ -308,7 +308,10 @@ void Contraction::tiles(size_t depth, Position at, Piece piece, int64_t rowsOfTi
     }
   };
   if (rowBlock.known && rowExtent.known && *rowBlock.known >= *rowExtent.known) {
-    if (skipped)
+    if (plan.besideRows) // its tiles differ
+      for (int64_t row = 0; row < *fullRows.known; row += rowsOfTile)
+        some(v.index(row), rowsOfTile);
+    else if (skipped)
       v.loop(v.index(skipped), v.valueOf(fullRows), rowsOfTile, {}, full);
     else
       v.loop(fullRows, rowsOfTile, {}, full);
@@ -376,7 +379,7 @@ void Contraction::microkernel(Position at, int64_t rows, const Access &columnsOf
     if (into)
       for (int64_t j = 0; j < vectors; ++j)
         v.store(*into, inPanel(j), ofB[static_cast<size_t>(j)], v.lanes);
-    for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t i = summed.begin; i < summed.end; ++i) {
       Value ofA = v.splat(ofRow(term, i));
       for (int64_t j = 0; j < vectors; ++j) {
         Value &total = next[i * vectors + j];
@@ -395,6 +398,7 @@ void Contraction::microkernel(Position at, int64_t rows, const Access &columnsOf
       for (int64_t j = 0; j < vectors; ++j)
         v.prefetch(ofPiece, point(i, j), /*forStore=*/true);
   SmallVector<Value> sums;
+  summed = {0, rows};
   if (plan.inRuns) {
     sums = sumInRuns(at, from, to, static_cast<size_t>(rows * vectors), addTerm);
   } else {

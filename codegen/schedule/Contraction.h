@@ -23,6 +23,12 @@ public:
   void emitBlock(mlir::Value panels);
 
 private:
+  // Some rows of a tile.
+  struct Rows {
+    int64_t begin = 0, end = 0;
+    bool operator==(const Rows &) const = default;
+  };
+
   // The indices of a piece.
   struct Piece {
     mlir::Value ofTerms, ofRows, ofPanels;
@@ -78,6 +84,10 @@ private:
   mlir::SmallVector<mlir::Value> termsFrom(size_t depth, size_t level, Position at, mlir::Value from, mlir::Value to,
                                            mlir::ValueRange carried, SumBody body);
 
+  // A loop over terms in parts, each of which leaves out the tile's rows that have only zeros in it.
+  mlir::SmallVector<mlir::Value> besideRows(size_t depth, size_t level, Position at, mlir::Value from, mlir::Value to,
+                                            mlir::ValueRange carried, SumBody body);
+
   //===-- Panels of B (ContractionPanels.cpp) --------------------------------------------------===//
 
   // The memory of a panel that a piece packs.
@@ -132,6 +142,7 @@ private:
   bool isFloat;
   Number rowExtent, columnExtent, numPanels, termPieces = 1, termBlock = 1, rowBlock = 1, panelBlock = 1;
   mlir::Value buffer, all;         // of a packed panel, and of all of them
+  Rows summed;                     // to which the terms that are being emitted are added
   mlir::Value rowBuffer, firstRow; // of a piece's packed rows, and the first of them
 };
 

@@ -134,6 +134,7 @@ public:
     chooseRowsOfNarrow();
     plan.packsInTile = canPackInTile();
     if (plan.inRuns) {
+      leaveOutBesideRows();
       cutTermsIntoRuns();
       leaveOutBorders();
     }
@@ -344,7 +345,8 @@ private:
         return;
       if (int64_t some = most / length; some > 1) {
         TermLoop &outer = plan.termLoops[end - 1];
-        some = ceilDiv(outer.count, ceilDiv(outer.count, some)); // runs of about the same length
+        int64_t whole = level == 0 && plan.besideRows ? plan.besideRows->unit : outer.count;
+        some = ceilDiv(whole, ceilDiv(whole, some)); // runs of about the same length
         if (level == 0 && length == 1)
           some += some % 2; // a run takes two terms at a time
         if (level == 0)
@@ -366,11 +368,30 @@ private:
     plan.isExact = groups > kFewGroups;
   }
 
+  // Rows of one or two tiles, whose places are known when code is emitted, with runs that end where a unit does.
+  void leaveOutBesideRows() {
+    constexpr int64_t kFewTerms = 24, kMostUnits = 3;
+    for (const Border &border : nest.borders) {
+      if (border.results != plan.rowLoop || border.terms != plan.terms.back() || plan.terms.size() == 1 ||
+          plan.packsRows || !nest.extents[plan.rowLoop].isKnown() || plan.rowBlock < extentOf(plan.rowLoop) ||
+          extentOf(plan.rowLoop) > 2 * plan.tile.rows)
+        continue;
+      if (extentOf(border.terms) <= kProductRun)
+        continue;
+      int64_t run = ceilDiv(border.unit, ceilDiv(border.unit, kProductRun));
+      if (border.unit >= kFewTerms && extentOf(border.terms) <= kMostUnits * border.unit && run % 2 == 0 &&
+          border.unit % run == 0)
+        plan.besideRows = border;
+    }
+  }
+
   // All results of a tile have to be at one place of a border, and its terms have to be enough to skip them by a bound
   // of their loop.
   void leaveOutBorders() {
     constexpr int64_t kFewTerms = 4;
     for (const Border &border : nest.borders) {
+      if (border.unit != 1)
+        continue;
       auto ofTerms = [&](const TermLoop &each) { return each.loop == border.terms; };
       auto innermost = llvm::find_if(llvm::reverse(plan.termLoops), ofTerms);
       int64_t inside = 1;
@@ -505,6 +526,8 @@ std::optional<ContractionPlan> ContractionPlan::inBlocksOf(unsigned loop, const 
   plan.packsInTile = false;
   plan.isShared.assign(nest.numLoops(), false);
   llvm::erase_if(plan.leftOut, [&](const Border &border) { return border.has(loop); });
+  if (loop == rowLoop)
+    plan.besideRows.reset();
   plan.rowBlock = kAsGiven;
   plan.panelBlock = ceilDiv(*nest.extents[vectorLoop].known() - lastColumnsCount, panelWidth());
   if (loop == rowLoop)
@@ -529,7 +552,7 @@ std::string ContractionPlan::text() const {
   stream << (innerTerms > 1 ? " of them" : "") << " in a block";
   if (inRuns)
     stream << ", runs of " << runLength;
-  if (!leftOut.empty())
+  if (!leftOut.empty() || besideRows)
     stream << ", without zeros around";
   stream << (packsAll      ? "; panels packed once"
              : packsInTile ? "; panels packed by each piece's first tile"

@@ -89,7 +89,8 @@ struct ContractionPlan {
   int64_t runLength = 1;
   llvm::SmallVector<TermLoop> termLoops;
   llvm::SmallVector<size_t, 2> starts;
-  llvm::SmallVector<Border> leftOut; // zeros that are not multiplied
+  llvm::SmallVector<Border> leftOut; // zeros that are not multiplied, at a place that all results of a tile have
+  std::optional<Border> besideRows;  // and those before the first and behind the last of its rows
 };
 
 // How the loops of a plan are cut, in numbers that are known or that a kernel computes when it runs.

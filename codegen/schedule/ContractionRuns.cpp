@@ -62,6 +62,8 @@ SmallVector<Value> Contraction::termsFrom(size_t depth, size_t level, Position a
     bool divides = loop != terms[0] && *extent.known % own.within == 0;
     last = divides ? end : v.minimum(end, last);
   }
+  if (plan.besideRows && plan.besideRows->terms == loop && own.step > 1)
+    return besideRows(depth, level, at, from, to, carried, body);
   // Of several loops over the same terms the innermost one leaves some out, so that runs remain the same.
   if (llvm::none_of(rest.drop_front(), [&](const TermLoop &each) { return each.loop == loop; }))
     for (const Border &border : plan.leftOut)
@@ -99,6 +101,37 @@ SmallVector<Value> Contraction::termsFrom(size_t depth, size_t level, Position a
   Value odd = arith::AndIOp::create(v.b, v.location, v.valueOf(v.subtract(last, Number(first))), v.index(1));
   Number pairs = v.subtract(last, Number(odd));
   return some(v.valueOf(pairs), last, 1, some(first, pairs, 2, carried));
+}
+
+SmallVector<Value> Contraction::besideRows(size_t depth, size_t level, Position at, Value from, Value to,
+                                           ValueRange carried, SumBody body) {
+  const Border &border = *plan.besideRows;
+  const TermLoop &own = plan.termLoops[depth];
+  const int64_t units = *nest.extents[border.terms].known() / border.unit,
+                places = *nest.extents[border.results].known() + units - 1 - border.high;
+  Value row = at.index[rowLoop];
+  std::optional<int64_t> first = row ? getConstantIntValue(row) : 0;
+  const Rows all = summed;
+  auto rowsOf = [&](int64_t unit) {
+    if (!first)
+      return all;
+    int64_t place = *first + at.shift[rowLoop] + unit, begin = std::max(all.begin, border.low - place);
+    return Rows{begin, std::max(begin, std::min(all.end, places - place))};
+  };
+  SmallVector<Value> sums(carried);
+  for (int64_t unit = 0, end; unit < units; unit = end) {
+    summed = rowsOf(unit);
+    for (end = unit + 1; end < units && rowsOf(end) == summed;)
+      ++end;
+    if (summed.begin == summed.end)
+      continue;
+    sums =
+        v.loop(v.index(unit * border.unit), v.index(end * border.unit), own.step, sums, [&](Value i, ValueRange inner) {
+          return termsFrom(depth + 1, level, at.at(border.terms, i), from, to, inner, body);
+        });
+  }
+  summed = all;
+  return sums;
 }
 
 // Whether all runs of the innermost loop have an even number of terms.

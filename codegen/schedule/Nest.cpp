@@ -367,6 +367,12 @@ bool Nest::mergeOnce() {
       if (outer == inner || indexed[outer] || indexed[inner] || !canMerge(*this, outer, inner))
         continue;
       forgetBorders(inner);
+      if (std::optional<int64_t> unit = extents[inner].known())
+        for (Border &border : borders)
+          if (border.terms == outer) {
+            border.terms = inner;
+            border.unit *= *unit;
+          }
       extents[inner] = extents[inner] * extents[outer];
       drop(outer);
       return true;

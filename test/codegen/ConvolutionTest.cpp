@@ -104,6 +104,11 @@ TEST(Convolution, OfImagesWithWideBorders) {
     expectConvolution({5, 6, 4, 17, 4, 2, 33, {1, 1}, false, {{0, 3}, {2, 0}}}, dtype);
     expectConvolution({2, 9, 8, 16, 3, 3, 32, {2, 1}, false, {{2, 1}, {1, 2}}}, dtype);
     expectConvolution({70, 5, 5, 5, 3, 3, 4, {1, 1}, true}, dtype);
+    // Rows of one or two tiles, with the zeros beside them.
+    expectConvolution({3, 7, 7, 32, 3, 3, 64, {1, 1}, true}, dtype);
+    expectConvolution({2, 3, 9, 48, 2, 3, 40, {1, 1}, false, {{1, 0}, {2, 1}}}, dtype);
+    expectConvolution({2, 4, 6, 32, 3, 3, 32, {1, 1}, false, {{1, 1}, {4, 3}}}, dtype);
+    expectConvolution({2, 5, 14, 64, 1, 2, 33, {1, 1}, true}, dtype);
   }
 }
 

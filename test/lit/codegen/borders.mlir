@@ -25,7 +25,29 @@ func.func @same(%a: tensor<8x7x9x16xf32>, %b: tensor<3x5x16x32xf32>) -> tensor<8
 
 // -----
 
+// The first of the seven rows of a tile has zeros alone at kx = 0, the last one at kx = 2: 2 times 6, 7 and 6 of them are
+// multiplied with two vectors, for two terms each.
+// KERNEL-LABEL: func.func @beside(
+// KERNEL-LABEL: func.func private @calque.kernel_2(
+// KERNEL: scf.for %{{.*}} = %c0 to %c64 step %c32
+// KERNEL-COUNT-24: vector.fma
+// KERNEL-NOT: vector.fma
+// KERNEL: scf.for %{{.*}} = %c64 to %c128 step %c32
+// KERNEL-COUNT-28: vector.fma
+// KERNEL-NOT: vector.fma
+// KERNEL: scf.for %{{.*}} = %c128 to %c192 step %c32
+// KERNEL-COUNT-24: vector.fma
+// KERNEL-NOT: vector.fma
+// CHECK-LABEL: func.func @beside(
+func.func @beside(%a: tensor<8x7x7x64xf32>, %b: tensor<3x3x64x64xf32>) -> tensor<8x7x7x64xf32> {
+  %0 = calque.conv %a, %b {padding = "same", strides = array<i64: 1, 1>} : (tensor<8x7x7x64xf32>, tensor<3x3x64x64xf32>) -> tensor<8x7x7x64xf32>
+  return %0 : tensor<8x7x7x64xf32>
+}
+
+// -----
+
 // As wide as the filter is less the border of the images.
+// KERNEL-LABEL: func.func @of_images(
 // CHECK-LABEL: func.func @of_images(
 // CHECK: linalg.generic
 // CHECK: calque.borders = array<i64: 1, 4, 2, 0, 2, 5, 2, 2>
