@@ -368,7 +368,8 @@ private:
     plan.isExact = groups > kFewGroups;
   }
 
-  // Rows of one or two tiles, whose places are known when code is emitted, with runs that end where a unit does.
+  // Rows of one or two tiles, whose places are known when code is emitted, with runs that end where a unit does, and so
+  // few that they are one group.
   void leaveOutBesideRows() {
     constexpr int64_t kFewTerms = 24, kMostUnits = 3;
     for (const Border &border : nest.borders) {
@@ -380,7 +381,7 @@ private:
         continue;
       int64_t run = ceilDiv(border.unit, ceilDiv(border.unit, kProductRun));
       if (border.unit >= kFewTerms && extentOf(border.terms) <= kMostUnits * border.unit && run % 2 == 0 &&
-          border.unit % run == 0)
+          border.unit % run == 0 && extentOf(border.terms) / run <= kRunLength)
         plan.besideRows = border;
     }
   }

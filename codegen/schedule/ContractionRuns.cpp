@@ -62,7 +62,7 @@ SmallVector<Value> Contraction::termsFrom(size_t depth, size_t level, Position a
     bool divides = loop != terms[0] && *extent.known % own.within == 0;
     last = divides ? end : v.minimum(end, last);
   }
-  if (plan.besideRows && plan.besideRows->terms == loop && own.step > 1)
+  if (plan.besideRows && plan.besideRows->terms == loop && !own.within)
     return besideRows(depth, level, at, from, to, carried, body);
   // Of several loops over the same terms the innermost one leaves some out, so that runs remain the same.
   if (llvm::none_of(rest.drop_front(), [&](const TermLoop &each) { return each.loop == loop; }))

@@ -109,6 +109,39 @@ TEST(Convolution, OfImagesWithWideBorders) {
     expectConvolution({2, 3, 9, 48, 2, 3, 40, {1, 1}, false, {{1, 0}, {2, 1}}}, dtype);
     expectConvolution({2, 4, 6, 32, 3, 3, 32, {1, 1}, false, {{1, 1}, {4, 3}}}, dtype);
     expectConvolution({2, 5, 14, 64, 1, 2, 33, {1, 1}, true}, dtype);
+    expectConvolution({2, 3, 7, 96, 3, 3, 32, {1, 1}, true}, dtype);
+    expectConvolution({1, 3, 7, 128, 3, 3, 64, {1, 1}, true}, dtype);
+  }
+}
+
+// As wide as the window: its rows, columns and channels are one loop, and so long that runs are more than one group.
+TEST(Convolution, OfThreeDimensions) {
+  std::mt19937 random(9);
+  for (const auto &[size, channels] :
+       {std::pair<Shape, std::int64_t>{{2, 2, 1}, 32}, {{3, 4, 1}, 36}, {{2, 5, 3}, 48}}) {
+    const std::int64_t filters = 33, depth = size[0], height = size[1], width = size[2];
+    Tensor x = operand(random, {2, depth, height, width, channels}, DType::Float32),
+           w = operand(random, {3, 3, 3, channels, filters}, DType::Float32);
+    Tensor y = compile([](const std::vector<Tensor> &in) {
+      return std::vector<Tensor>{conv(in[0], in[1], {.padding = "same"})};
+    })({x, w})[0];
+    Sums expected(y.shape());
+    std::vector<double> xs = valuesOf(x), ws = valuesOf(w);
+    const Shape images{2, depth, height, width}, taps{3, 3, 3};
+    for (std::int64_t i = 0; i < 2 * depth * height * width; ++i)
+      for (std::int64_t k = 0; k < 27; ++k) {
+        Shape at = unravel(i, images), tap = unravel(k, taps);
+        Shape from{at[0], at[1] + tap[0] - 1, at[2] + tap[1] - 1, at[3] + tap[2] - 1};
+        if (from[1] < 0 || from[1] >= depth || from[2] < 0 || from[2] >= height || from[3] < 0 || from[3] >= width)
+          continue;
+        const std::int64_t pixel = ravel(from, images);
+        for (std::int64_t c = 0; c < channels; ++c)
+          for (std::int64_t f = 0; f < filters; ++f)
+            expected.add(static_cast<std::size_t>(i * filters + f),
+                         static_cast<long double>(xs[static_cast<std::size_t>(pixel * channels + c)]) *
+                             ws[static_cast<std::size_t>((k * channels + c) * filters + f)]);
+      }
+    expectSums(y, expected);
   }
 }
 
