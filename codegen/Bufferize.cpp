@@ -170,29 +170,40 @@ private:
     return true;
   }
 
-  // Moves each loop that updates a tensor behind the last operation that reads this tensor, so that it needs no copy. A
-  // read may come later than in the program where it was fused with what it is for.
+  // The tensor that a loop or an insertion makes its result of; else null.
+  static Value updatedBy(Operation *op) {
+    return TypeSwitch<Operation *, Value>(op)
+        .Case([](tensor::InsertSliceOp insert) { return insert.getDest(); })
+        .Case([](tensor::InsertOp insert) { return insert.getDest(); })
+        .Case([](scf::ForOp loop) {
+          bool isUpdate = loop.getInits().size() == 1 && isTensor(loop.getInits()[0]) && isMemoryEffectFree(loop);
+          return isUpdate ? loop.getInits()[0] : Value();
+        })
+        .Default(Value());
+  }
+
+  // Moves each update of a tensor behind the last operation that reads this tensor, so that it needs no copy. A read
+  // may come later than in the program where it was fused with what it is for.
   void readBeforeUpdates(Block &body) {
-    for (auto loop : llvm::to_vector(body.getOps<scf::ForOp>())) {
-      if (loop.getInits().size() != 1 || !isTensor(loop.getInits()[0]) || !isMemoryEffectFree(loop))
-        continue;
+    for (Operation *update : llvm::to_vector(llvm::make_pointer_range(body))) {
+      Value updated = updatedBy(update);
       Operation *last = nullptr;
-      if (findLastReader(loop.getInits()[0], loop, last) && last && loop->isBeforeInBlock(last) &&
-          canMoveBehind(loop, last))
-        loop->moveAfter(last);
+      if (updated && findLastReader(updated, update, last) && last && update->isBeforeInBlock(last) &&
+          canMoveBehind(update, last))
+        update->moveAfter(last);
     }
   }
 
-  // Whether neither what comes up to `last` needs the loop's result, nor the loop what is updated there.
-  static bool canMoveBehind(scf::ForOp loop, Operation *last) {
-    if (!llvm::all_of(loop->getUsers(), [&](Operation *user) {
-          Operation *ancestor = loop->getBlock()->findAncestorOpInBlock(*user);
+  // Whether neither what comes up to `last` needs the update's result, nor the update what is updated there.
+  static bool canMoveBehind(Operation *update, Operation *last) {
+    if (!llvm::all_of(update->getUsers(), [&](Operation *user) {
+          Operation *ancestor = update->getBlock()->findAncestorOpInBlock(*user);
           return ancestor && last->isBeforeInBlock(ancestor);
         }))
       return false;
     llvm::DenseSet<Value> read;
-    loop->walk([&](Operation *op) { read.insert(op->operand_begin(), op->operand_end()); });
-    for (Operation *op = loop->getNextNode(); op != last->getNextNode(); op = op->getNextNode())
+    update->walk([&](Operation *op) { read.insert(op->operand_begin(), op->operand_end()); });
+    for (Operation *op = update->getNextNode(); op != last->getNextNode(); op = op->getNextNode())
       for (OpOperand &operand : op->getOpOperands())
         if (isDestination(operand) && read.contains(operand.get()))
           return false;

@@ -175,6 +175,27 @@ func.func @read_behind_update(%x: tensor<5x3xf32>, %i: tensor<i64>, %y: tensor<3
 
 // -----
 
+// So is the insertion of a single element.
+// CHECK-LABEL: func.func @element_behind_update(
+// CHECK-SAME: %[[UPDATED:[^:]*]]: memref<1000xf32>, %[[READ:[^:]*]]: memref<f32>)
+// CHECK-NOT: memref.alloc
+// CHECK: linalg.generic {{.*}} outs(%[[UPDATED]] :
+// CHECK: math.exp
+// CHECK: linalg.generic {{.*}} outs(%[[READ]] :
+// CHECK: memref.load %[[UPDATED]]
+// CHECK: memref.store %{{.*}}, %[[UPDATED]]
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @element_behind_update(%x: tensor<1000xf32>, %i: tensor<i64>, %y: tensor<f32>) -> (tensor<1000xf32>, tensor<f32>) {
+  %0 = calque.exp %x : (tensor<1000xf32>) -> tensor<1000xf32>
+  %1 = calque.gather %0, %i : (tensor<1000xf32>, tensor<i64>) -> tensor<f32>
+  %2 = calque.update_at %0, %i, %y {axis = 0 : i64} : (tensor<1000xf32>, tensor<i64>, tensor<f32>) -> tensor<1000xf32>
+  %3 = calque.mul %1, %y : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %2, %3 : tensor<1000xf32>, tensor<f32>
+}
+
+// -----
+
 // Not behind an update of what it reads itself, nor behind what needs its result.
 // CHECK-LABEL: func.func @update_stays(
 // CHECK-SAME: %[[FIRST:[^:]*]]: memref<5x3xf32>, %[[SECOND:[^:]*]]: memref<3xf32>, %[[READ:[^:]*]]: memref<3xf32>)
