@@ -183,17 +183,16 @@ Tensor conv_transpose(const Operand &input, const Operand &filter, ConvTranspose
       call.refuse(schema::valueFault(absl::StrCat(
           "output padding must not be negative, and less than the strides ", schema::listString(strides),
           " or the dilations ", schema::listString(dilations), ", unlike ", schema::listString(outputPadding))));
-    // As much as the stride no window reaches any more: zeros.
-    const std::int64_t added = std::min(outputPadding[i], strides[i] - 1);
-    beyond[i + 1] = outputPadding[i] - added;
-    const std::int64_t pad = same ? size / 2 : 0;
-    further[i + 1] = size - strides[i] - 2 * pad + added;
     // Where Keras lets the first window begin.
+    const std::int64_t added = outputPadding[i], pad = same ? size / 2 : 0;
     const std::int64_t around = same ? size + size % 2 - 2 + added : 2 * (size - 1) + added;
     const std::int64_t before = same ? std::min(around / 2 + around % 2, size - 1) : size - 1;
-    const std::int64_t low = size - 1 - before;
+    // What is cut off in front and behind. As much as the stride behind the last window nothing is reached: zeros.
+    const std::int64_t low = size - 1 - before, high = 2 * pad - added - low;
+    beyond[i + 1] = std::max<std::int64_t>(-high - (strides[i] - 1), 0);
+    further[i + 1] = size - strides[i] - 2 * pad + added - beyond[i + 1];
     pads.push_back(low);
-    pads.push_back(std::max<std::int64_t>(2 * pad - added - low, 0));
+    pads.push_back(std::max<std::int64_t>(high, 0));
   }
   Shape whole = shape;
   Tensor like;

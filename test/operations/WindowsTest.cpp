@@ -230,7 +230,8 @@ TEST(Windows, TransposedConvolution) {
         Transposed{{3, 2}, {1, 4}, {2, 3}}, Transposed{{2, 2, 3}, {2, 3, 1}, {1, 2, 2}}, Transposed{{4}, {3}, {2}, {0}},
         Transposed{{4}, {4}, {3}, {2}}, Transposed{{3}, {1}, {2}, {1}}, Transposed{{3, 2}, {2, 3}, {2, 2}, {1, 0}},
         Transposed{{4}, {3}, {1}, {}, {2}}, Transposed{{3}, {2}, {2}, {1}, {3}},
-        Transposed{{2, 3}, {2, 3}, {3, 1}, {}, {1, 2}}})
+        Transposed{{2, 3}, {2, 3}, {3, 1}, {}, {1, 2}}, Transposed{{5}, {2}, {1}, {1}, {3}},
+        Transposed{{3}, {3}, {1}, {1}, {2}}, Transposed{{2, 3}, {2, 4}, {1, 1}, {1, 2}, {2, 3}}})
     for (const char *padding : {"valid", "same"}) {
       SCOPED_TRACE(schema::shapeString(c.sizes) + " window " + schema::shapeString(c.window) + " " + padding);
       const bool same = padding == std::string("same");
