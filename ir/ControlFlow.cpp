@@ -269,6 +269,11 @@ bool isUpdate(OpOperand &use) {
 // Whether nothing but updates of slices looks at a value, and at what they make of it.
 bool isOnlyUpdated(Value value) { return llvm::all_of(value.getUses(), isUpdate); }
 
+// Whether each iteration gives a loop variable on as it is.
+bool isGivenOn(BlockArgument variable) {
+  return variable.getOwner()->getTerminator()->getOperand(variable.getArgNumber()) == variable;
+}
+
 // Finds the slices that a loop's body takes of a loop variable, where it looks at nothing else of it: they are kept in
 // its place. Not so if they are as much.
 bool findReads(BlockArgument variable, SmallVectorImpl<GatherOp> &reads) {
@@ -329,6 +334,9 @@ WhileOp inSegments(WhileOp loop, OpBuilder &builder) {
   fillRegion(segments.getBody(), unheard, location, arguments, [&](OpBuilder &inside, ValueRange all) {
     SmallVector<Value> next(segment(inside, all).getResults());
     next.back() = AddOp::create(inside, location, all[count + 1], number(inside, location, 1));
+    for (BlockArgument variable : loop.getBody().getArguments().take_front(count))
+      if (isGivenOn(variable))
+        next[variable.getArgNumber()] = all[variable.getArgNumber()];
     return next;
   });
   return segments;
@@ -377,7 +385,7 @@ Operation *WhileOp::keepForReverse(OpBuilder &builder) {
     SmallVector<GatherOp> own;
     if (!isVarying(argument.getArgNumber()) && findReads(argument, own))
       llvm::append_range(reads, own);
-    else
+    else if (!isGivenOn(argument)) // the reverse has the initial value
       kept.push_back(argument.getArgNumber());
   }
   // What has sizes that vary is computed again.
@@ -517,7 +525,7 @@ void WhileOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::Sm
                    mapping.map(result, pop(i, ConstantOp::create(inside, location, zeros)));
                  }
                for (unsigned i = 0; i < count; ++i)
-                 if (!state[i]) // the body does not look at it, or at slices alone
+                 if (!state[i]) // the same in all iterations, or the body looks at slices of it alone, or not at all
                    state[i] = IdentityOp::create(inside, location, arguments[firstInitial + i]);
                SmallVector<Value> taken(state);
                taken.push_back(arguments[0]);

@@ -56,6 +56,33 @@ TEST(LongLoops, EndWhereTheHostDoes) {
   EXPECT_EQ(function(grad(counted))(scalar<double>(2.0)).item<double>(), 25'001);
 }
 
+// The gradient by what all iterations read does not keep it for each of them.
+TEST(LongLoops, KeepNothingThatTheyGiveOn) {
+  auto byRows = [](const Tensor &x) {
+    Tensor h = zeros({2}, DType::Float64);
+    for (Tensor row : x)
+      h = tanh(h * 0.5 + row);
+    return sum(h);
+  };
+  auto byFold = [](const Tensor &x) {
+    auto step = [](const Tensor &h, const Tensor &row) { return tanh(h * 0.5 + row); };
+    return sum(fold(step, zeros({2}, DType::Float64), x));
+  };
+  Tensor x = (iota({400}, DType::Float64) - 150) / 200;
+  x = reshape(x, {200, 2});
+  auto f = function(grad(byRows));
+  std::string ir = f.ir("simplified", x);
+  EXPECT_NE(ir.find("calque.while"), std::string::npos) << ir;
+  EXPECT_EQ(ir.find("tensor<f64>, tensor<200x2xf64>) -> tensor<f64>"), std::string::npos) << ir;
+  expectSameBits(f(x), function(grad(byFold))(x));
+  auto twice = [](auto value) {
+    return [value](const Tensor &x) { return grad([&](const Tensor &x) { return sum(square(grad(value)(x))); })(x); };
+  };
+  std::vector<double> found = valuesOf(function(twice(byRows))(x)), expected = valuesOf(function(twice(byFold))(x));
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    EXPECT_NEAR(found[i], expected[i], 1e-12) << i;
+}
+
 TEST(LongLoops, AreRefusedWhereTheHostChangesThem) {
   auto f = function([](const Tensor &a) {
     Tensor x = a;
