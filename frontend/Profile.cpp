@@ -55,7 +55,7 @@ Measured timeOf(const runtime::StepTime &step) {
 // The steps of a plan, then those of its parts.
 void appendTable(std::string &text, const ScheduledProgram &schedule, const runtime::LoadedPlan &plan, double total,
                  const runtime::MachineLimits &limits) {
-  absl::StrAppendFormat(&text, "%-5s%-9s%-11s%-7s%-9s%-10s%-10s%-10s%-20s%s\n", "step", "runs", "time", "share",
+  absl::StrAppendFormat(&text, "%-5s%-9s%-12s%-8s%-9s%-10s%-10s%-10s%-20s%s\n", "step", "runs", "time", "share",
                         "of limit", "op/s", "B/s", "bytes", "kernel", "line");
   const runtime::StepTime *times = plan.times();
   for (std::size_t i = 0; times && i < std::min(plan.numSteps(), schedule.calls.size()); ++i) {
@@ -67,7 +67,7 @@ void appendTable(std::string &text, const ScheduledProgram &schedule, const runt
            operations = static_cast<double>(call.operations) / each, bytes = static_cast<double>(call.bytes) / each;
     double limit = std::max(operations / limits.operations, bytes / limits.copiedBytes);
     auto known = [](std::int64_t count, const std::string &value) { return count > 0 ? value : std::string("-"); };
-    absl::StrAppendFormat(&text, "%-5u%-9d%-11s%-7s%-9s%-10s%-10s%-10s%-20s%s\n", static_cast<unsigned>(i), time.runs,
+    absl::StrAppendFormat(&text, "%-5u%-9d%-12s%-8s%-9s%-10s%-10s%-10s%-20s%s\n", static_cast<unsigned>(i), time.runs,
                           absl::StrFormat("%.*f us", each < 1e-5 ? 2 : 1, each * 1e6),
                           absl::StrFormat("%.1f %%", 100 * time.seconds / total),
                           known(call.operations + call.bytes, absl::StrFormat("%.0f %%", 100 * limit)),
