@@ -374,8 +374,8 @@ private:
     constexpr int64_t kFewTerms = 24, kMostUnits = 3;
     for (const Border &border : nest.borders) {
       if (border.results != plan.rowLoop || border.terms != plan.terms.back() || plan.terms.size() == 1 ||
-          plan.packsRows || !nest.extents[plan.rowLoop].isKnown() || plan.rowBlock < extentOf(plan.rowLoop) ||
-          extentOf(plan.rowLoop) > 2 * plan.tile.rows)
+          plan.packsRows || plan.packsInTile || !nest.extents[plan.rowLoop].isKnown() ||
+          plan.rowBlock < extentOf(plan.rowLoop) || extentOf(plan.rowLoop) > 2 * plan.tile.rows)
         continue;
       if (extentOf(border.terms) <= kProductRun)
         continue;

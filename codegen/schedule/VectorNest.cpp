@@ -305,14 +305,16 @@ private:
   // Short loops whose iterations read the same and differ in the places of their results and in what they make of an
   // index, such as the elements of a window that a gradient is for: one block does them all, with what they share once.
   void takeShared() {
-    constexpr int64_t kMost = 8;
+    constexpr int64_t kMost = 8, kMostOperations = 1024;
+    const int64_t operations = std::distance(nest.body->begin(), nest.body->end());
     int64_t count = 1;
     if (nest.hasReduction() || nest.readsBuffers())
       return;
     for (unsigned loop : SmallVector<unsigned>(parallels)) {
       auto isRead = [&](const Access &access) { return access.isUsed && access.varies(loop); };
       std::optional<int64_t> extent = nest.extents[loop].known();
-      if (!extent || count * *extent > kMost || !nest.isIndexed(loop) || llvm::any_of(nest.inputs, isRead))
+      if (!extent || count * *extent > kMost || count * *extent * operations > kMostOperations ||
+          !nest.isIndexed(loop) || llvm::any_of(nest.inputs, isRead))
         continue;
       count *= *extent;
       shared.push_back(loop);

@@ -111,6 +111,9 @@ TEST(Convolution, OfImagesWithWideBorders) {
     expectConvolution({2, 5, 14, 64, 1, 2, 33, {1, 1}, true}, dtype);
     expectConvolution({2, 3, 7, 96, 3, 3, 32, {1, 1}, true}, dtype);
     expectConvolution({1, 3, 7, 128, 3, 3, 64, {1, 1}, true}, dtype);
+    // One row of results, whose first tile packs the panel.
+    expectConvolution({1, 3, 9, 64, 3, 3, 512, {1, 1}, false, {{0, 0}, {1, 1}}}, dtype);
+    expectConvolution({1, 3, 7, 64, 3, 3, 200, {1, 1}, false, {{0, 0}, {8, 0}}}, dtype);
   }
 }
 
