@@ -88,6 +88,13 @@ private:
   mlir::SmallVector<mlir::Value> besideRows(size_t depth, size_t level, Position at, mlir::Value from, mlir::Value to,
                                             mlir::ValueRange carried, SumBody body);
 
+  // The last loop over terms, less those of which all rows of the tile have zeros.
+  mlir::SmallVector<mlir::Value> besideTerms(size_t depth, size_t level, Position at, mlir::Value from, mlir::Value to,
+                                             mlir::ValueRange carried, SumBody body);
+
+  // Asks for a part of the next block's lines; which part follows from where the run stands.
+  void fetchAhead(const Position &at);
+
   //===-- Panels of B (ContractionPanels.cpp) --------------------------------------------------===//
 
   // The memory of a panel that a piece packs.

@@ -137,17 +137,21 @@ public:
       leaveOutBesideRows();
       cutTermsIntoRuns();
       leaveOutBorders();
+      leaveOutBesideTerms();
+      fetchAhead();
     }
   }
 
   int64_t extentOf(unsigned loop) const { return *nest.extents[loop].known(); }
   bool hasRows() const { return plan.rowLoop != VectorBuilder::kNoLoop; }
 
-  int64_t bytesTouchedBy(const Access &access) const {
+  // But by one loop.
+  int64_t bytesTouchedBy(const Access &access, unsigned but = VectorBuilder::kNoLoop) const {
     constexpr int64_t kMost = int64_t(1) << 56; // more than memory has
     int64_t elements = 1;
     for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
-      elements += std::abs((access.strides[loop] * (guessOf(loop) - 1)).guess());
+      if (loop != but)
+        elements += std::abs((access.strides[loop] * (guessOf(loop) - 1)).guess());
     return std::min(elements, kMost) * bytesOf(element);
   }
 
@@ -373,8 +377,8 @@ private:
   void leaveOutBesideRows() {
     constexpr int64_t kFewTerms = 24, kMostUnits = 3;
     for (const Border &border : nest.borders) {
-      if (border.results != plan.rowLoop || border.terms != plan.terms.back() || plan.terms.size() == 1 ||
-          plan.packsRows || plan.packsInTile || !nest.extents[plan.rowLoop].isKnown() ||
+      if (border.results != plan.rowLoop || border.unitOfResults != 1 || border.terms != plan.terms.back() ||
+          plan.terms.size() == 1 || plan.packsRows || plan.packsInTile || !nest.extents[plan.rowLoop].isKnown() ||
           plan.rowBlock < extentOf(plan.rowLoop) || extentOf(plan.rowLoop) > 2 * plan.tile.rows)
         continue;
       if (extentOf(border.terms) <= kProductRun)
@@ -391,7 +395,7 @@ private:
   void leaveOutBorders() {
     constexpr int64_t kFewTerms = 4;
     for (const Border &border : nest.borders) {
-      if (border.unit != 1)
+      if (border.unit != 1 || border.unitOfResults != 1)
         continue;
       auto ofTerms = [&](const TermLoop &each) { return each.loop == border.terms; };
       auto innermost = llvm::find_if(llvm::reverse(plan.termLoops), ofTerms);
@@ -401,6 +405,50 @@ private:
       if (inside >= kFewTerms && border.results != plan.rowLoop && border.results != plan.vectorLoop)
         plan.leftOut.push_back(border);
     }
+  }
+
+  // The places in a row of an image, for a gradient of filters: of its tiles' rows, the elements of a filter and their
+  // channels, most have one place.
+  void leaveOutBesideTerms() {
+    constexpr int64_t kFewTerms = 4, kMostTerms = 12; // of more, too few are zeros to repay loops of two lengths
+    const TermLoop &last = plan.termLoops.back();
+    for (const Border &border : nest.borders) {
+      if (border.results != plan.rowLoop || border.unitOfResults < plan.tile.rows || border.unit != 1 ||
+          border.terms != last.loop || last.loop == plan.terms[0] || last.within || plan.termLoops.size() == 1 ||
+          !nest.extents[plan.rowLoop].isKnown())
+        continue;
+      const int64_t terms = extentOf(border.terms), places = extentOf(plan.rowLoop) / border.unitOfResults;
+      int64_t least = terms;
+      for (int64_t place = 0; place < places; ++place)
+        least = std::min(least, terms - std::max<int64_t>(border.low - place, 0) -
+                                    std::max<int64_t>(place - (places - 1 - border.high), 0));
+      if (least >= kFewTerms && least < terms && terms <= kMostTerms) {
+        plan.besideTerms = border;
+        plan.leastTerms = least;
+      }
+    }
+  }
+
+  // Each image that a gradient of filters reads lies far from the one before, and tiles read it in steps that the
+  // processor does not foresee: its runs ask for the images of the next block, each for a few of their lines.
+  void fetchAhead() {
+    if (!sumsImages() || plan.starts.empty() || !plan.termBlock || !plan.rowBlock || !plan.panelBlock ||
+        plan.outerTerms == plan.termBlock)
+      return;
+    int64_t runs = 1, images = 1;
+    for (const TermLoop &each : plan.countedRuns())
+      runs *= each.count;
+    for (const TermLoop &each : llvm::ArrayRef(plan.termLoops).drop_front(plan.starts.back()))
+      images *= each.loop == plan.terms[0] ? each.count : 1;
+    auto linesOf = [&](const Access &access) {
+      return ceilDiv(images * bytesTouchedBy(access, plan.terms[0]), target.lineBytes * runs);
+    };
+    plan.linesOfA = linesOf(a);
+    plan.linesOfB = linesOf(b);
+    // More would take longer than to wait.
+    constexpr int64_t kProductsOfLine = 16;
+    if ((plan.linesOfA + plan.linesOfB) * kProductsOfLine > plan.runLength * plan.tile.rows * plan.tile.vectors)
+      plan.linesOfA = plan.linesOfB = 0;
   }
 
   ContractionPlan &plan;
@@ -527,8 +575,11 @@ std::optional<ContractionPlan> ContractionPlan::inBlocksOf(unsigned loop, const 
   plan.packsInTile = false;
   plan.isShared.assign(nest.numLoops(), false);
   llvm::erase_if(plan.leftOut, [&](const Border &border) { return border.has(loop); });
-  if (loop == rowLoop)
+  if (loop == rowLoop) {
     plan.besideRows.reset();
+    plan.besideTerms.reset();
+  }
+  plan.linesOfA = plan.linesOfB = 0;
   plan.rowBlock = kAsGiven;
   plan.panelBlock = ceilDiv(*nest.extents[vectorLoop].known() - lastColumnsCount, panelWidth());
   if (loop == rowLoop)
@@ -538,6 +589,17 @@ std::optional<ContractionPlan> ContractionPlan::inBlocksOf(unsigned loop, const 
   else if (packs && loop == rowLoop)
     return std::nullopt; // each block would pack the panels again
   return plan;
+}
+
+SmallVector<TermLoop> ContractionPlan::countedRuns() const {
+  SmallVector<TermLoop> loops{{vectorLoop, panelWidth(), 0, *panelBlock}};
+  for (unsigned loop : levels)
+    if (loop == rowLoop)
+      loops.push_back({loop, tile.rows, 0, ceilDiv(*rowBlock, tile.rows)});
+  for (const TermLoop &each : ArrayRef(termLoops).take_front(starts.back()))
+    if (each.loop != terms[0])
+      loops.push_back(each);
+  return loops;
 }
 
 std::string ContractionPlan::text() const {
@@ -553,8 +615,10 @@ std::string ContractionPlan::text() const {
   stream << (innerTerms > 1 ? " of them" : "") << " in a block";
   if (inRuns)
     stream << ", runs of " << runLength;
-  if (!leftOut.empty() || besideRows)
+  if (!leftOut.empty() || besideRows || besideTerms)
     stream << ", without zeros around";
+  if (linesOfA || linesOfB)
+    stream << ", each asks for " << linesOfA + linesOfB << " lines of the next block";
   stream << (packsAll      ? "; panels packed once"
              : packsInTile ? "; panels packed by each piece's first tile"
              : packs       ? "; panels packed by each piece"

@@ -90,7 +90,13 @@ struct ContractionPlan {
   llvm::SmallVector<TermLoop> termLoops;
   llvm::SmallVector<size_t, 2> starts;
   llvm::SmallVector<Border> leftOut; // zeros that are not multiplied, at a place that all results of a tile have
-  std::optional<Border> besideRows;  // and those before the first and behind the last of its rows
+  std::optional<Border> besideRows;  // those before the first and behind the last of its rows,
+  std::optional<Border> besideTerms; // and those before the first and behind the last of its terms,
+  int64_t leastTerms = 0;            // of which so many are left at each place
+  // The lines of the next block's A and B that each run asks for, so that they come while this block is summed up, and
+  // the loops of a piece that count the runs, but those of the outermost loop over terms.
+  int64_t linesOfA = 0, linesOfB = 0;
+  llvm::SmallVector<TermLoop> countedRuns() const;
 };
 
 // How the loops of a plan are cut, in numbers that are known or that a kernel computes when it runs.

@@ -26,6 +26,8 @@ SmallVector<Value> Contraction::termsFrom(size_t depth, size_t level, Position a
     bool exact = level == 0 && plan.isExact;
     size_t count = exact ? carried.size() / 2 : carried.size();
     SmallVector<Value> zeros(count, v.constant(v.b.getZeroAttr(result.element))), sums(carried);
+    if (level + 1 == plan.starts.size())
+      fetchAhead(at);
     SmallVector<Value> run = termsFrom(depth, level + 1, at, from, to, zeros, body);
     for (size_t i = 0; i < count; ++i) {
       VectorBuilder::ExactSum sum{sums[i], exact ? sums[count + i] : Value()};
@@ -43,6 +45,8 @@ SmallVector<Value> Contraction::termsFrom(size_t depth, size_t level, Position a
     return body(at, carried);
   const TermLoop &own = plan.termLoops[depth];
   unsigned loop = own.loop;
+  if (plan.besideTerms && depth + 1 == plan.termLoops.size())
+    return besideTerms(depth, level, at, from, to, carried, body);
   auto rest = llvm::ArrayRef(plan.termLoops).drop_front(depth);
   int64_t most = 1;
   for (const TermLoop &each : rest)
@@ -132,6 +136,66 @@ SmallVector<Value> Contraction::besideRows(size_t depth, size_t level, Position 
   }
   summed = all;
   return sums;
+}
+
+SmallVector<Value> Contraction::besideTerms(size_t depth, size_t level, Position at, Value from, Value to,
+                                            ValueRange carried, SumBody body) {
+  const Border &border = *plan.besideTerms;
+  const int64_t extent = *nest.extents[border.terms].known(),
+                places = *nest.extents[border.results].known() / border.unitOfResults,
+                reached = extent + places - 1 - border.high;
+  auto placeOf = [&](int64_t row) {
+    Number index =
+        at.index[rowLoop] ? v.add(Number(at.index[rowLoop]), at.shift[rowLoop] + row) : at.shift[rowLoop] + row;
+    return v.divide(index, border.unitOfResults);
+  };
+  // All terms that any of the rows has.
+  Number first = v.maximum(0, v.subtract(border.low, placeOf(summed.end - 1))),
+         last = v.minimum(extent, v.subtract(reached, placeOf(0)));
+  auto term = [&](Value i, int64_t shift, ValueRange sums) {
+    return termsFrom(depth + 1, level, at.at(border.terms, i).shifted(border.terms, shift), from, to, sums, body);
+  };
+  constexpr int64_t kMostAtOnce = 8;
+  int64_t atOnce = 1, many = 0;
+  for (int64_t number = 1; number <= std::min(plan.leastTerms, kMostAtOnce); ++number)
+    if (int64_t whole = plan.leastTerms / number * number; whole >= many) {
+      atOnce = number;
+      many = whole;
+    }
+  SmallVector<Value> sums(carried);
+  auto some = [&](Value i, ValueRange inner) {
+    SmallVector<Value> values(inner);
+    for (int64_t shift = 0; shift < atOnce; ++shift)
+      values = term(i, shift, values);
+    return values;
+  };
+  Value begin = v.valueOf(first), rest = v.valueOf(v.add(first, many));
+  sums = many == atOnce ? some(begin, sums) : v.loop(begin, rest, atOnce, sums, some);
+  return v.loop(rest, v.valueOf(last), 1, sums, [&](Value i, ValueRange inner) { return term(i, 0, inner); });
+}
+
+void Contraction::fetchAhead(const Position &at) {
+  if (plan.linesOfA == 0 && plan.linesOfB == 0)
+    return;
+  Number run = 0;
+  for (const TermLoop &each : plan.countedRuns()) {
+    Number index = at.index[each.loop] ? v.add(Number(at.index[each.loop]), at.shift[each.loop]) : at.shift[each.loop];
+    run = v.add(v.multiply(run, each.count), v.remainder(v.divide(index, each.step), each.count));
+  }
+  auto ask = [&](Access access, int64_t lines) {
+    const int64_t elements = schedule.target.lineBytes / elementBytes();
+    Number offset = v.multiply(run, lines * elements);
+    if (access.unknownOffset)
+      offset = v.add(offset, access.unknownOffset);
+    access.unknownOffset = v.valueOf(offset);
+    for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
+      if (loop != terms[0])
+        access.strides[loop] = 0;
+    for (int64_t line = 0; line < lines; ++line, access.offset += elements)
+      v.prefetch(access, at.shifted(terms[0], *plan.termBlock));
+  };
+  ask(a, plan.linesOfA);
+  ask(b, plan.linesOfB);
 }
 
 // Whether all runs of the innermost loop have an even number of terms.

@@ -52,7 +52,8 @@ int64_t operationsOf(const Nest &nest) {
   });
   int64_t iterations = *nest.iterations().known();
   for (const Border &border : nest.borders) {
-    int64_t results = *nest.extents[border.results].known(), terms = *nest.extents[border.terms].known() / border.unit;
+    int64_t results = *nest.extents[border.results].known() / border.unitOfResults,
+            terms = *nest.extents[border.terms].known() / border.unit;
     // Iterations of both loops in which the other operand meets zeros: two triangles, cut where a loop ends.
     auto triangle = [&](int64_t side) {
       auto half = [](int64_t n) { return n > 0 ? n * (n + 1) / 2 : 0; };

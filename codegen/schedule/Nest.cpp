@@ -368,11 +368,16 @@ bool Nest::mergeOnce() {
         continue;
       forgetBorders(inner);
       if (std::optional<int64_t> unit = extents[inner].known())
-        for (Border &border : borders)
+        for (Border &border : borders) {
           if (border.terms == outer) {
             border.terms = inner;
             border.unit *= *unit;
           }
+          if (border.results == outer) {
+            border.results = inner;
+            border.unitOfResults *= *unit;
+          }
+        }
       extents[inner] = extents[inner] * extents[outer];
       drop(outer);
       return true;

@@ -60,10 +60,11 @@ struct Access {
 };
 
 // Zeros around what a sum of products reads: of the places that a loop over results and one over terms reach together,
-// i + j / unit, the first `low` and the last `high` ones. What is multiplied there adds nothing.
+// i / unitOfResults + j / unit, the first `low` and the last `high` ones. What is multiplied there adds nothing.
 struct Border {
   unsigned results, terms;
-  int64_t low, high, unit = 1; // a unit of terms is at one place: the channels that were merged into the loop
+  int64_t low, high;
+  int64_t unit = 1, unitOfResults = 1; // so many iterations are at one place: the channels that were merged into a loop
 
   bool operator==(const Border &) const = default;
   bool has(unsigned loop) const { return loop == results || loop == terms; }

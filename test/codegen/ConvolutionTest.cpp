@@ -111,6 +111,11 @@ TEST(Convolution, OfImagesWithWideBorders) {
     expectConvolution({2, 5, 14, 64, 1, 2, 33, {1, 1}, true}, dtype);
     expectConvolution({2, 3, 7, 96, 3, 3, 32, {1, 1}, true}, dtype);
     expectConvolution({1, 3, 7, 128, 3, 3, 64, {1, 1}, true}, dtype);
+    // Terms of gradients of filters: rows of images, less the zeros that all rows of a tile have beside them.
+    expectConvolution({9, 5, 12, 24, 3, 5, 32, {1, 1}, true}, dtype);
+    expectConvolution({8, 7, 8, 7, 3, 3, 48, {1, 1}, false, {{1, 1}, {0, 2}}}, dtype);
+    expectConvolution({5, 6, 9, 16, 2, 4, 33, {1, 1}, false, {{0, 1}, {3, 1}}}, dtype);
+    expectConvolution({4, 7, 6, 48, 3, 3, 20, {1, 1}, false, {{2, 2}, {5, 4}}}, dtype);
     // One row of results, whose first tile packs the panel.
     expectConvolution({1, 3, 9, 64, 3, 3, 512, {1, 1}, false, {{0, 0}, {1, 1}}}, dtype);
     expectConvolution({1, 3, 7, 64, 3, 3, 200, {1, 1}, false, {{0, 0}, {8, 0}}}, dtype);

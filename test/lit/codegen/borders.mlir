@@ -58,7 +58,19 @@ func.func @of_images(%g: tensor<8x8x9x32xf32>, %w: tensor<3x3x16x32xf32>, %x: te
 
 // -----
 
-// Loops ky, kx, c, f, n, y, x.
+// Loops ky, kx, c, f, n, y, x. The elements of a tile of 6 are of one kx or two, and have 6 or 7 terms of a row that are
+// not zeros: 6 times 12 products, and one more term. Each run of rows asks for lines of the next images.
+// KERNEL-LABEL: func.func @of_filters(
+// KERNEL-LABEL: func.func private @calque.kernel_2(
+// KERNEL: scf.for %[[ROW:[a-z0-9]*]] = %c0 to %c48 step %c6
+// KERNEL-COUNT-13: memref.prefetch {{.*}}, read, locality<3>
+// KERNEL-NOT: memref.prefetch
+// KERNEL-COUNT-72: vector.fma
+// KERNEL-NOT: vector.fma
+// KERNEL: scf.for
+// KERNEL-COUNT-12: vector.fma
+// KERNEL-NOT: vector.fma
+// KERNEL: scf.yield
 // CHECK-LABEL: func.func @of_filters(
 // CHECK: linalg.generic
 // CHECK: calque.borders = array<i64: 0, 5, 1, 1, 1, 6, 1, 1>
