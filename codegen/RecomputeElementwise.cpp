@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/Pass/Pass.h"
 
 using namespace mlir;
@@ -16,8 +17,9 @@ namespace calque::codegen {
 
 namespace {
 
-// A few instructions on vectors take less time than to read their result from the second cache.
-constexpr size_t kMostOperations = 6;
+// A few instructions on vectors take less time than to read their result from the second cache. What is computed of two
+// tensors is written to memory otherwise, and read from there.
+constexpr size_t kMostOperations = 6, kMostOfTwo = 8;
 constexpr int64_t kFewestInVector = 16;
 
 bool isCheap(Operation &op) {
@@ -41,10 +43,11 @@ bool isElementwise(linalg::GenericOp op) {
          !op.payloadUsesValueFromOperand(op.getDpsInitOperand(0));
 }
 
-// What an operation computes of one tensor of its own shape, and of others that are small, as of a mean.
+// What an operation computes of one or two tensors of its own shape, and of others that are small, as of a mean.
 struct Recomputed {
-  Value source;          // null: of none
-  size_t operations = 0; // those of producers that go along included
+  llvm::SmallSetVector<Value, 2> sources;
+  size_t operations = 0;                      // those of producers that go along included
+  llvm::SmallVector<linalg::GenericOp> along; // the producers, which nothing else reads
 };
 
 class Recomputation {
@@ -65,13 +68,15 @@ private:
     if (!found)
       return false;
     cheap.try_emplace(op, *found);
+    if (found->sources.empty() || found->operations == 0)
+      return false;
     llvm::SetVector<Operation *> readers;
     for (OpOperand &use : op->getResult(0).getUses()) {
       if (!reads(use, op))
         return false;
       readers.insert(use.getOwner());
     }
-    if (readers.size() < 2 || !sparesBytes(op, found->source, static_cast<int64_t>(readers.size())))
+    if (readers.size() < 2 || !sparesBytes(op, found->sources.getArrayRef(), readers.getArrayRef()))
       return false;
     for (Operation *reader : readers)
       cloneInto(reader, op);
@@ -90,9 +95,55 @@ private:
     return llvm::all_of(inputs, [&](OpOperand *input) { return reader.getMatchingIndexingMap(input).isPermutation(); });
   }
 
-  static bool sparesBytes(linalg::GenericOp op, Value source, int64_t readers) {
-    int64_t in = source ? bytesOf(source) : 0, out = bytesOf(op->getResult(0));
-    return readers * in < in + out + readers * out;
+  static bool sparesBytes(linalg::GenericOp op, ArrayRef<Value> sources, ArrayRef<Operation *> readers) {
+    auto count = static_cast<int64_t>(readers.size());
+    int64_t in = 0, out = bytesOf(op->getResult(0));
+    for (Value source : sources)
+      in += bytesOf(source);
+    if (sources.size() == 1)
+      return count * in < in + out + count * out;
+    // Readers that end in one pass need no memory for what they share. A sum over all rows ends before what reads it.
+    if (llvm::none_of(readers, [&](Operation *reader) { return sumsRows(lastOf(reader)); }))
+      return false;
+    int64_t again = 0;
+    for (Operation *reader : readers)
+      for (Value source : sources)
+        again += isReadBy(lastOf(reader), source, op) ? 0 : bytesOf(source);
+    return again < in + out + (count - 1) * out;
+  }
+
+  // The operation that a reader is fused with, at the end of what follows it.
+  static linalg::GenericOp lastOf(Operation *reader) {
+    constexpr int kFar = 16;
+    auto last = cast<linalg::GenericOp>(reader);
+    for (int i = 0; i < kFar && isElementwise(last) && isReadByOne(last); ++i) {
+      auto next = last->use_empty() ? nullptr : dyn_cast<linalg::GenericOp>(*last->user_begin());
+      if (!next || next->getBlock() != last->getBlock())
+        break;
+      last = next;
+    }
+    return last;
+  }
+
+  static bool sumsRows(linalg::GenericOp op) {
+    return op.getNumReductionLoops() && op.getNumParallelLoops() &&
+           op.getIteratorTypesArray().front() == utils::IteratorType::reduction;
+  }
+
+  // Whether an operation, or what is fused with it, reads a tensor by another way than `but`.
+  static bool isReadBy(linalg::GenericOp last, Value source, linalg::GenericOp but) {
+    constexpr size_t kMany = 32;
+    llvm::SmallSetVector<Operation *, 8> fused;
+    fused.insert(last);
+    for (size_t i = 0; i < fused.size() && i < kMany; ++i)
+      for (Value input : cast<linalg::GenericOp>(fused[i]).getDpsInputs()) {
+        if (input == source)
+          return true;
+        auto producer = input.getDefiningOp<linalg::GenericOp>();
+        if (producer && producer != but && isElementwise(producer) && isReadByOne(producer))
+          fused.insert(producer);
+      }
+    return false;
   }
 
   std::optional<Recomputed> recomputed(linalg::GenericOp op) const {
@@ -100,30 +151,36 @@ private:
         !llvm::all_of(op.getBody()->without_terminator(),
                       [](Operation &each) { return isCheap(each) || isa<arith::ConstantOp>(each); }))
       return std::nullopt;
-    Recomputed result{{}, lengthOf(op)};
+    Recomputed result;
+    result.operations = lengthOf(op);
     for (OpOperand *input : op.getDpsInputOperands()) {
       if (isSmall(op, input))
         continue;
+      if (lengthOf(op) == 0) // a copy
+        return std::nullopt;
       // Read across the direction of the result, it would be slow to read in each reader.
-      if ((result.source && result.source != input->get()) ||
-          op.getMatchingIndexingMap(input) != op.getIndexingMapMatchingResult(op->getResult(0)))
+      if (op.getMatchingIndexingMap(input) != op.getIndexingMapMatchingResult(op->getResult(0)))
         return std::nullopt;
-      result.source = input->get();
-    }
-    if (result.operations == 0 || !result.source)
-      return std::nullopt;
-    // What is read by this operation alone is fused with it: it goes along, or the other readers would need it in
-    // memory.
-    auto producer = result.source.getDefiningOp<linalg::GenericOp>();
-    if (producer && isReadByOne(producer) && isElementwise(producer)) {
-      auto before = cheap.find(producer);
-      if (before == cheap.end())
+      // What is read by this operation alone is fused with it: it goes along, or the other readers would need it in
+      // memory.
+      auto producer = input->get().getDefiningOp<linalg::GenericOp>();
+      if (producer && isReadByOne(producer) && isElementwise(producer)) {
+        auto before = cheap.find(producer);
+        if (before == cheap.end())
+          return std::nullopt;
+        if (llvm::is_contained(result.along, producer))
+          continue;
+        result.operations += before->second.operations;
+        result.sources.insert_range(before->second.sources);
+        result.along.push_back(producer);
+        continue;
+      }
+      // An argument may be a variable, which is written in place if nothing reads it any more.
+      if (!input->get().getDefiningOp())
         return std::nullopt;
-      result.operations += before->second.operations;
-      result.source = before->second.source;
+      result.sources.insert(input->get());
     }
-    // An argument may be a variable, which is written in place if nothing reads it any more.
-    if (!result.source.getDefiningOp() || result.operations > kMostOperations)
+    if (result.sources.size() > 2 || result.operations > (result.sources.size() == 2 ? kMostOfTwo : kMostOperations))
       return std::nullopt;
     return result;
   }
@@ -158,39 +215,29 @@ private:
   // Makes a reader read a copy of the operation, and of the producers that go along.
   void cloneInto(Operation *reader, linalg::GenericOp op) {
     OpBuilder builder(reader);
-    linalg::GenericOp copy = copyOf(op, builder);
-    reader->replaceUsesOfWith(op->getResult(0), copy->getResult(0));
-    for (linalg::GenericOp last = copy; linalg::GenericOp producer = goesAlong(last);) {
-      builder.setInsertionPoint(last);
-      linalg::GenericOp before = copyOf(producer, builder);
-      last->replaceUsesOfWith(producer->getResult(0), before->getResult(0));
-      last = before;
-    }
+    reader->replaceUsesOfWith(op->getResult(0), copyOf(op, builder)->getResult(0));
   }
 
   linalg::GenericOp copyOf(linalg::GenericOp op, OpBuilder &builder) {
-    auto copy = cast<linalg::GenericOp>(builder.clone(*op));
     Recomputed same = cheap.find(op)->second;
-    cheap.try_emplace(copy, same);
+    IRMapping mapping;
+    for (linalg::GenericOp &producer : same.along) {
+      linalg::GenericOp copy = copyOf(producer, builder);
+      mapping.map(producer->getResult(0), copy->getResult(0));
+      producer = copy;
+    }
+    auto copy = cast<linalg::GenericOp>(builder.clone(*op, mapping));
+    cheap.try_emplace(copy, std::move(same));
     return copy;
   }
 
-  linalg::GenericOp goesAlong(linalg::GenericOp op) const {
-    Value source = cheap.find(op)->second.source;
-    for (Value input : op.getDpsInputs())
-      if (auto producer = input.getDefiningOp<linalg::GenericOp>())
-        if (auto found = cheap.find(producer); found != cheap.end() && found->second.source == source)
-          return input == source ? nullptr : producer;
-    return nullptr;
-  }
-
   void erase(linalg::GenericOp op) {
-    while (op && op->use_empty()) {
-      linalg::GenericOp producer = goesAlong(op);
-      cheap.erase(op);
-      op.erase();
-      op = producer;
-    }
+    if (!op->use_empty())
+      return;
+    llvm::SmallVector<linalg::GenericOp> along = cheap.find(op)->second.along;
+    cheap.erase(op);
+    op.erase();
+    llvm::for_each(along, [&](linalg::GenericOp producer) { erase(producer); });
   }
 
   Block &block;

@@ -166,3 +166,125 @@ func.func @products(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>) -> (tensor<64x
   } -> tensor<64x64xf32>
   return %p, %t, %u, %e : tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>
 }
+
+// -----
+
+#same = affine_map<(r, c) -> (r, c)>
+#column = affine_map<(r, c) -> (c)>
+#one = affine_map<(r, c) -> (0, c)>
+
+// As in the gradient of a batch normalisation: a sum over all rows ends before its reader begins, and that reads %e for
+// its mask already, so that %e and %f are read in place of their sum. The wide scale goes along.
+// FUSED-LABEL: func.func @of_two(
+// FUSED: math.exp
+// FUSED: math.tanh
+// FUSED: linalg.generic {{.*}}"reduction", "parallel"{{.*}} ins(%{{.*}}, %{{.*}}, %{{.*}} : tensor<64x32xf32>, tensor<1x32xf32>, tensor<64x32xf32>)
+// FUSED: linalg.generic {{.*}}"parallel", "parallel"
+// FUSED: return
+// CHECK-LABEL: func.func @of_two(
+// CHECK: math.exp
+// CHECK: math.tanh
+// CHECK: arith.mulf
+// CHECK: arith.addf
+// CHECK: "reduction", "parallel"
+// CHECK: arith.mulf
+// CHECK: arith.addf
+// CHECK: arith.subf
+// CHECK: return
+func.func @of_two(%x: tensor<64x32xf32>, %y: tensor<64x32xf32>, %scale: tensor<1x32xf32>) -> (tensor<32xf32>, tensor<64x32xf32>, tensor<64x32xf32>, tensor<64x32xf32>) {
+  %empty = tensor.empty() : tensor<64x32xf32>
+  %flags = tensor.empty() : tensor<64x32xi1>
+  %columns = tensor.empty() : tensor<32xf32>
+  %zero = arith.constant 0.0 : f32
+  %e = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<64x32xf32>) outs(%empty : tensor<64x32xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = math.exp %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<64x32xf32>
+  %f = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<64x32xf32>) outs(%empty : tensor<64x32xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = math.tanh %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<64x32xf32>
+  %wide = linalg.generic {indexing_maps = [#one, #same], iterator_types = ["parallel", "parallel"]} ins(%scale : tensor<1x32xf32>) outs(%empty : tensor<64x32xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    linalg.yield %a : f32
+  } -> tensor<64x32xf32>
+  %m = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel", "parallel"]} ins(%e, %wide : tensor<64x32xf32>, tensor<64x32xf32>) outs(%empty : tensor<64x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %0 = arith.mulf %a, %b : f32
+    linalg.yield %0 : f32
+  } -> tensor<64x32xf32>
+  %both = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel", "parallel"]} ins(%m, %f : tensor<64x32xf32>, tensor<64x32xf32>) outs(%empty : tensor<64x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %0 = arith.addf %a, %b : f32
+    linalg.yield %0 : f32
+  } -> tensor<64x32xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%columns : tensor<32xf32>) -> tensor<32xf32>
+  %sum = linalg.generic {indexing_maps = [#same, #column], iterator_types = ["reduction", "parallel"]} ins(%both : tensor<64x32xf32>) outs(%start : tensor<32xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %0 = arith.addf %b, %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<32xf32>
+  %rest = linalg.generic {indexing_maps = [#same, #column, #same], iterator_types = ["parallel", "parallel"]} ins(%both, %sum : tensor<64x32xf32>, tensor<32xf32>) outs(%empty : tensor<64x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %0 = arith.subf %a, %b : f32
+    linalg.yield %0 : f32
+  } -> tensor<64x32xf32>
+  %mask = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]} ins(%e : tensor<64x32xf32>) outs(%flags : tensor<64x32xi1>) {
+  ^bb0(%a: f32, %out: i1):
+    %0 = arith.cmpf ogt, %a, %zero : f32
+    linalg.yield %0 : i1
+  } -> tensor<64x32xi1>
+  %masked = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel", "parallel"]} ins(%mask, %rest : tensor<64x32xi1>, tensor<64x32xf32>) outs(%empty : tensor<64x32xf32>) {
+  ^bb0(%a: i1, %b: f32, %out: f32):
+    %0 = arith.select %a, %b, %zero : f32
+    linalg.yield %0 : f32
+  } -> tensor<64x32xf32>
+  return %sum, %masked, %e, %f : tensor<32xf32>, tensor<64x32xf32>, tensor<64x32xf32>, tensor<64x32xf32>
+}
+
+// -----
+
+#same = affine_map<(r, c) -> (r, c)>
+#row = affine_map<(r, c) -> (r)>
+
+// Sums of rows need no second pass over memory: their sum of two stays in a row.
+// FUSED-LABEL: func.func @of_rows(
+// CHECK-LABEL: func.func @of_rows(
+// CHECK-COUNT-1: arith.mulf
+// CHECK-NOT: arith.mulf
+// CHECK: return
+func.func @of_rows(%x: tensor<64x32xf32>, %y: tensor<64x32xf32>) -> (tensor<64xf32>, tensor<64x32xf32>, tensor<64x32xf32>, tensor<64x32xf32>) {
+  %empty = tensor.empty() : tensor<64x32xf32>
+  %rows = tensor.empty() : tensor<64xf32>
+  %zero = arith.constant 0.0 : f32
+  %e = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<64x32xf32>) outs(%empty : tensor<64x32xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = math.exp %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<64x32xf32>
+  %f = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<64x32xf32>) outs(%empty : tensor<64x32xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = math.tanh %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<64x32xf32>
+  %both = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel", "parallel"]} ins(%e, %f : tensor<64x32xf32>, tensor<64x32xf32>) outs(%empty : tensor<64x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %0 = arith.mulf %a, %b : f32
+    linalg.yield %0 : f32
+  } -> tensor<64x32xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%rows : tensor<64xf32>) -> tensor<64xf32>
+  %sum = linalg.generic {indexing_maps = [#same, #row], iterator_types = ["parallel", "reduction"]} ins(%both : tensor<64x32xf32>) outs(%start : tensor<64xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %0 = arith.addf %b, %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<64xf32>
+  %rest = linalg.generic {indexing_maps = [#same, #same, #row, #same], iterator_types = ["parallel", "parallel"]} ins(%both, %e, %sum : tensor<64x32xf32>, tensor<64x32xf32>, tensor<64xf32>) outs(%empty : tensor<64x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32, %out: f32):
+    %0 = arith.subf %a, %b : f32
+    %1 = arith.subf %0, %c : f32
+    linalg.yield %1 : f32
+  } -> tensor<64x32xf32>
+  return %sum, %rest, %e, %f : tensor<64xf32>, tensor<64x32xf32>, tensor<64x32xf32>, tensor<64x32xf32>
+}
