@@ -90,6 +90,8 @@ public:
     };
     llvm::stable_sort(parallels, byStride(nest.outputs));
     llvm::stable_sort(reductions, byStride(nest.inputs));
+    if (!parallels.empty())
+      farthest = parallels[0];
     // Where the first of the outer loops is short, threads share the longest.
     if (parallels.size() > 1 && nest.extents[parallels[0]].guess() < 8) {
       auto longest = std::max_element(parallels.begin(), parallels.end(), [&](unsigned a, unsigned b) {
@@ -322,7 +324,23 @@ private:
     }
   }
 
+  // Asks for what the next rows of windows will read: the processor does not foresee reads that go from one row of an
+  // image to the next and back.
+  void fetchAhead(ArrayRef<Position> points) {
+    if (farthest == VectorBuilder::kNoLoop)
+      return;
+    constexpr int64_t kFew = 8; // rows of a group's block
+    std::optional<int64_t> extent = nest.extents[farthest].known();
+    int64_t by = extent && *extent <= kFew ? *extent : 1;
+    for (const Position &point : points)
+      for (const Access &input : nest.inputs)
+        if (input.isUsed && input.varies(farthest))
+          v.prefetch(input, point.shifted(farthest, by));
+  }
+
   void results(ArrayRef<Position> first, ArrayRef<Number> validOfFirst) {
+    if (!shared.empty())
+      fetchAhead(first);
     SmallVector<Position> points(first);
     SmallVector<Number> valid(validOfFirst);
     for (unsigned loop : shared)
@@ -478,6 +496,7 @@ private:
   VectorBuilder v, scalars;
   std::optional<Combiner> combiner;
   SmallVector<unsigned> parallels, reductions, shared;
+  unsigned farthest = VectorBuilder::kNoLoop; // the loop with the largest strides of results
   double cycles;
 };
 

@@ -1,4 +1,5 @@
-// The elements of a window read the same: a block compares them once, and stores the gradients of all four.
+// The elements of a window read the same: a block compares them once, and stores the gradients of all four. It asks for
+// what the next row of windows reads.
 // RUN: calque-opt --calque-stage=name=scheduled --calque-target=avx512 %s | FileCheck %s
 
 // CHECK-LABEL: func.func private @calque.kernel_0(
@@ -6,6 +7,8 @@
 // CHECK: scf.for %{{.*}} = %c0 to %c7 step %c1
 // CHECK: scf.for %{{.*}} = %c0 to %c32 step %c16
 // CHECK-NOT: scf.for
+// CHECK-COUNT-5: memref.prefetch {{.*}}, read
+// CHECK-NOT: memref.prefetch
 // CHECK-COUNT-5: vector.load
 // CHECK-NOT: vector.load
 // CHECK-COUNT-4: vector.store
