@@ -61,8 +61,10 @@ def RecomputeElementwise : Pass<"calque-recompute-elementwise", "::mlir::func::F
     An operation of a few cheap instructions on one tensor of its own shape, and on others that are small, is computed
     again in each operation that reads it, if all of them can be fused with it and that moves fewer bytes than to write
     the result and to read it: `x - mean` is read as `x`. So is one on two tensors where a sum over all rows reads it,
-    which ends before the others begin, and the others read one of the two as well. The fusion that follows makes one
-    operation of each reader and its copy. What is computed of an argument is left alone, since an argument may be a variable that is written in place.
+    which ends before the others begin, and the others read one of the two as well. Pooling and its gradient read windows
+    and are not fused with what computes their images, but grouped with it, an image at a time: they count as readers
+    too. The fusion that follows makes one operation of each reader and its copy. What is computed of an argument is
+    left alone, since an argument may be a variable that is written in place.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
   let statistics = [Statistic<"recomputed", "recomputed", "Operations that are computed again by all that read them">];

@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Pass/Pass.h"
 
@@ -21,6 +22,8 @@ namespace {
 // tensors is written to memory otherwise, and read from there.
 constexpr size_t kMostOperations = 6, kMostOfTwo = 8;
 constexpr int64_t kFewestInVector = 16;
+// An image of this size stays in the second cache between what computes it and the windows that read it.
+constexpr int64_t kMostOfImage = 256 << 10;
 
 bool isCheap(Operation &op) {
   return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp, arith::MaximumFOp, arith::MinimumFOp,
@@ -72,7 +75,7 @@ private:
       return false;
     llvm::SetVector<Operation *> readers;
     for (OpOperand &use : op->getResult(0).getUses()) {
-      if (!reads(use, op))
+      if (!reads(use, op) && !(found->sources.size() == 1 && readsImages(use)))
         return false;
       readers.insert(use.getOwner());
     }
@@ -93,6 +96,33 @@ private:
     // A product has a better way to read its operands.
     auto inputs = reader.getNumReductionLoops() ? reader.getDpsInputOperands() : llvm::SmallVector<OpOperand *>{&use};
     return llvm::all_of(inputs, [&](OpOperand *input) { return reader.getMatchingIndexingMap(input).isPermutation(); });
+  }
+
+  // Whether a use reads windows of images, as pooling and its gradient do. It is not fused with what computes them, but
+  // becomes a kernel with it that has one image at a time.
+  static bool readsImages(OpOperand &use) {
+    Value images = use.get();
+    Operation *owner = use.getOwner();
+    for (; isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(owner) && isReadByOne(owner) && !owner->use_empty();
+         owner = *owner->user_begin())
+      images = owner->getResult(0);
+    auto reader = dyn_cast<linalg::GenericOp>(owner);
+    auto computed = cast<RankedTensorType>(use.get().getType()), read = cast<RankedTensorType>(images.getType());
+    if (!reader || !reader.hasPureTensorSemantics() || reader->getBlock() != use.getOwner()->getBlock() ||
+        reader->getNumResults() != 1 || lengthOf(reader) == 0 || !computed.hasStaticShape() || !read.hasStaticShape() ||
+        computed.getRank() < 2)
+      return false;
+    const int64_t count = computed.getDimSize(0);
+    if (count < 2 || read.getDimSize(0) != count || computed.getNumElements() / count * bytesOf(images) > kMostOfImage)
+      return false;
+    AffineMap ofResult = reader.getIndexingMapMatchingResult(reader->getResult(0));
+    return ofResult.getNumResults() > 0 && llvm::all_of(reader.getDpsInputOperands(), [&](OpOperand *input) {
+             // A product has a better way to read its operands.
+             if (input->get() != images)
+               return !reader.getNumReductionLoops() || !reader.payloadUsesValueFromOperand(input);
+             AffineExpr image = reader.getMatchingIndexingMap(input).getResult(0);
+             return isa<AffineDimExpr>(image) && image == ofResult.getResult(0);
+           });
   }
 
   static bool sparesBytes(linalg::GenericOp op, ArrayRef<Value> sources, ArrayRef<Operation *> readers) {
@@ -185,7 +215,7 @@ private:
     return result;
   }
 
-  static bool isReadByOne(linalg::GenericOp op) {
+  static bool isReadByOne(Operation *op) {
     return llvm::all_equal(llvm::map_range(op->getUses(), [](OpOperand &use) { return use.getOwner(); }));
   }
 
