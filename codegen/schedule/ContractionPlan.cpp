@@ -134,10 +134,15 @@ public:
     chooseRowsOfNarrow();
     plan.packsInTile = canPackInTile();
     if (plan.inRuns) {
-      leaveOutBesideRows();
+      // A tile that packs a panel on its way reads all terms: those that it left out would not be packed.
+      const bool leavesOut = !plan.packsInTile;
+      if (leavesOut)
+        leaveOutBesideRows();
       cutTermsIntoRuns();
-      leaveOutBorders();
-      leaveOutBesideTerms();
+      if (leavesOut) {
+        leaveOutBorders();
+        leaveOutBesideTerms();
+      }
       fetchAhead();
     }
   }

@@ -116,6 +116,11 @@ TEST(Convolution, OfImagesWithWideBorders) {
     expectConvolution({8, 7, 8, 7, 3, 3, 48, {1, 1}, false, {{1, 1}, {0, 2}}}, dtype);
     expectConvolution({5, 6, 9, 16, 2, 4, 33, {1, 1}, false, {{0, 1}, {3, 1}}}, dtype);
     expectConvolution({4, 7, 6, 48, 3, 3, 20, {1, 1}, false, {{2, 2}, {5, 4}}}, dtype);
+    // The same where rows or columns are one loop with the channels, so that a tile packs the panel on its way.
+    expectConvolution({64, 5, 1, 16, 3, 3, 32, {1, 1}, true}, dtype);
+    expectConvolution({40, 1, 12, 16, 1, 6, 32, {1, 1}, true}, dtype);
+    expectConvolution({33, 2, 9, 17, 1, 5, 33, {1, 1}, true}, dtype);
+    expectConvolution({24, 1, 4, 16, 1, 4, 16, {1, 1}, false, {{0, 0}, {4, 4}}}, dtype);
     // One row of results, whose first tile packs the panel.
     expectConvolution({1, 3, 9, 64, 3, 3, 512, {1, 1}, false, {{0, 0}, {1, 1}}}, dtype);
     expectConvolution({1, 3, 7, 64, 3, 3, 200, {1, 1}, false, {{0, 0}, {8, 0}}}, dtype);
