@@ -45,8 +45,8 @@ class Paths {
 public:
   explicit Paths(const Recording &recording) : recording_(recording), isInVmap_(valuesInVmaps(recording)) {}
 
-  void follow(std::span<const ValueId> targets, std::span<const ValueId> stops) {
-    begin(targets, {{stops.begin(), stops.end()}});
+  void follow(std::span<const ValueId> targets, std::span<const ValueId> sources, std::span<const ValueId> stops) {
+    begin(targets, walkTo(sources, stops));
     while (!next_.empty()) {
       Step step = next_.back();
       next_.pop_back();
@@ -71,6 +71,8 @@ public:
 private:
   struct Walk {
     absl::flat_hash_set<ValueId> stops;
+    // What is older does not depend on a source, so that no path from it leads to one.
+    ValueId oldest = 0;
     // Of a jvp: what is older than its sources does not depend on them, and is left to the walk that met it.
     Walk *around = nullptr;
     ValueId oldestSource = 0;
@@ -83,6 +85,13 @@ private:
     bool isOnPath; // and not only what a slice on one is computed from
   };
 
+  static ValueId oldestOf(std::span<const ValueId> values) {
+    return values.empty() ? 0 : *std::ranges::min_element(values);
+  }
+  static Walk walkTo(std::span<const ValueId> sources, std::span<const ValueId> stops) {
+    return {{stops.begin(), stops.end()}, oldestOf(sources)};
+  }
+
   void begin(std::span<const ValueId> targets, Walk walk) {
     walks_.push_back(std::move(walk));
     for (ValueId target : targets)
@@ -94,7 +103,7 @@ private:
       step.walk = step.walk->around;
     Walk &walk = *step.walk;
     const RecordedOp *op = producerOf(recording_, step.value);
-    step.isOnPath &= !walk.stops.contains(step.value);
+    step.isOnPath &= step.value >= walk.oldest && !walk.stops.contains(step.value);
     if (!op || (!step.isOnPath && !isInVmap_[index(step.value)]))
       return;
     auto [known, isNew] = walk.seen.try_emplace(step.value, step.isOnPath);
@@ -103,14 +112,13 @@ private:
     known->second = step.isOnPath;
     std::span<const ValueId> operands = recording_.operandsOf(*op);
     if (passed_.insert(op).second && op->op == OpId::Gradient) {
-      std::span<const ValueId> stops = operands.last(count(*op, 2));
-      begin(operands.first(count(*op, 0)), {{stops.begin(), stops.end()}});
+      begin(operands.first(count(*op, 0)),
+            walkTo(operands.subspan(2 * count(*op, 0), count(*op, 1)), operands.last(count(*op, 2))));
     }
     if (op->op == OpId::Jvp && walk.jvps.insert(op).second) {
       std::span<const ValueId> sources = operands.subspan(count(*op, 0), count(*op, 1));
-      begin(
-          operands.first(count(*op, 0)),
-          {{sources.begin(), sources.end()}, &walk, sources.empty() ? step.value : *std::ranges::min_element(sources)});
+      begin(operands.first(count(*op, 0)),
+            {{sources.begin(), sources.end()}, 0, &walk, sources.empty() ? step.value : oldestOf(sources)});
     }
     for (ValueId operand : operands)
       next_.push_back({&walk, operand, step.isOnPath});
@@ -134,7 +142,7 @@ std::vector<bool> connectedSources(const Recording &recording, std::span<const V
   values.insert(values.end(), sources.begin(), sources.end());
   values.insert(values.end(), stops.begin(), stops.end());
   Paths paths(recording);
-  paths.follow(targets, stops);
+  paths.follow(targets, sources, stops);
   Slice slice = sliceOf(recording, values, paths.ends(values));
   std::vector<ValueId> &results = slice.recording.results;
   // Paths do not depend on seeds: the targets are their own.
