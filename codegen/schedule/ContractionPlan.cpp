@@ -150,7 +150,7 @@ public:
   int64_t extentOf(unsigned loop) const { return *nest.extents[loop].known(); }
   bool hasRows() const { return plan.rowLoop != VectorBuilder::kNoLoop; }
 
-  // But by one loop.
+  // In all iterations of the loops but one.
   int64_t bytesTouchedBy(const Access &access, unsigned but = VectorBuilder::kNoLoop) const {
     constexpr int64_t kMost = int64_t(1) << 56; // more than memory has
     int64_t elements = 1;
@@ -383,7 +383,7 @@ private:
     constexpr int64_t kFewTerms = 24, kMostUnits = 3;
     for (const Border &border : nest.borders) {
       if (border.results != plan.rowLoop || border.unitOfResults != 1 || border.terms != plan.terms.back() ||
-          plan.terms.size() == 1 || plan.packsRows || plan.packsInTile || !nest.extents[plan.rowLoop].isKnown() ||
+          plan.terms.size() == 1 || plan.packsRows || !nest.extents[plan.rowLoop].isKnown() ||
           plan.rowBlock < extentOf(plan.rowLoop) || extentOf(plan.rowLoop) > 2 * plan.tile.rows)
         continue;
       if (extentOf(border.terms) <= kProductRun)
