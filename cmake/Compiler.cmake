@@ -21,11 +21,21 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   add_compile_options(-Wno-restrict)
 endif()
 
+# A folder's sources share the headers that take most of the time that they take to compile. In batches, a build from nothing
+# takes a third of the time, and the build after a change compiles a batch anew: the preset `dev` compiles each source alone.
+option(CALQUE_UNITY "Compile the sources of a folder in batches" ON)
+
+# calque_batches(TARGET SIZE): compiles the sources of TARGET in batches of SIZE, if batches are on.
+function(calque_batches target size)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${CALQUE_UNITY} UNITY_BUILD_BATCH_SIZE ${size})
+endfunction()
+
 # calque_library(NAME SOURCES...): a static library of one folder. Without a link to `calque_mlir` no header of MLIR or
 # LLVM is found, so that a forbidden include does not build.
 function(calque_library name)
   add_library(${name} STATIC ${ARGN})
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+  calque_batches(${name} 12)
 endfunction()
 
 # The shared libraries only: a static MLIR library beside them would be a second copy of its globals.
@@ -34,6 +44,10 @@ target_include_directories(calque_mlir SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS} ${M
 separate_arguments(CALQUE_LLVM_DEFINITIONS NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 target_compile_definitions(calque_mlir INTERFACE ${CALQUE_LLVM_DEFINITIONS})
 target_compile_options(calque_mlir INTERFACE -fno-rtti -fno-exceptions)
+# Compiling a program takes as long with code of -O1 as with that of -O3 (`calque-bench --compile`): most of it passes in LLVM.
+if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CALQUE_SANITIZE)
+  target_compile_options(calque_mlir INTERFACE -O1)
+endif()
 target_link_libraries(calque_mlir INTERFACE MLIR LLVM)
 
 # calque_tblgen(OUTPUT GENERATOR [SOURCE]): what calque-tblgen makes of the records, into the build tree at OUTPUT.

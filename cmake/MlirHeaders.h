@@ -1,11 +1,8 @@
-// Precompiled for ir, passes, codegen and the tools: MLIR's headers take most of the time that their files take to
-// compile. Each file still includes what it uses.
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
+// Precompiled for ir, passes, codegen and the tools: the headers of MLIR that most of their files use, which take most
+// of the time that these take to compile. To precompile a header takes three times as long as to read it. Each file
+// still includes what it uses.
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -17,4 +14,3 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"

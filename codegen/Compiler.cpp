@@ -1,11 +1,11 @@
-// The compiler's side of codegen/interface/Compiler.h.
-#include "codegen/KernelCode.h"
-#include "codegen/MakePlan.h"
-#include "codegen/NativeCode.h"
+// The compiler's side of program/Compiler.h.
 #include "codegen/PrintStage.h"
-#include "codegen/ScheduleTable.h"
-#include "codegen/Threads.h"
-#include "codegen/TimeReport.h"
+#include "codegen/native/NativeCode.h"
+#include "codegen/native/Threads.h"
+#include "codegen/native/TimeReport.h"
+#include "codegen/plan/KernelCode.h"
+#include "codegen/plan/MakePlan.h"
+#include "codegen/schedule/ScheduleTable.h"
 #include "ir/BatchRule.h"
 #include "ir/Import.h"
 #include "passes/Passes.h"

@@ -1,6 +1,6 @@
 #include "codegen/Pipeline.h"
 #include "codegen/Passes.h"
-#include "codegen/TimeReport.h"
+#include "codegen/native/TimeReport.h"
 #include "passes/Passes.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"

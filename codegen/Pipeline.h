@@ -3,8 +3,8 @@
 #ifndef CALQUE_CODEGEN_PIPELINE_H
 #define CALQUE_CODEGEN_PIPELINE_H
 
-#include "codegen/Lowering.h"
-#include "codegen/Target.h"
+#include "codegen/lowering/Lowering.h"
+#include "codegen/native/Target.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"

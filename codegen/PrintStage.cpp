@@ -1,7 +1,7 @@
 #include "codegen/PrintStage.h"
 
-#include "codegen/NativeCode.h"
-#include "codegen/ScheduleTable.h"
+#include "codegen/native/NativeCode.h"
+#include "codegen/schedule/ScheduleTable.h"
 
 #include "mlir/IR/Verifier.h"
 

@@ -1,4 +1,5 @@
 #include "ir/Algebra.h"
+#include "ir/Values.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
@@ -31,8 +32,6 @@ bool isNeutral(Value value, const Algebra &algebra) {
 // Unknown sizes are compared at the call, so an operand that has some is not dropped. Those that disagree are reported
 // in the order of the operands, so these are not swapped.
 bool hasKnownSizes(Value value) { return cast<RankedTensorType>(value.getType()).hasStaticShape(); }
-
-bool isFloat(Value value) { return isa<FloatType>(cast<RankedTensorType>(value.getType()).getElementType()); }
 
 // x of -x.
 Value negated(Value value) {

@@ -69,7 +69,7 @@ class Calque_Op<string mnemonic, list<Trait> traits = []>
          traits # [DeclareOpInterfaceMethods<InferTypeOpInterface>, DeclareOpInterfaceMethods<Calque_SchemaOpInterface>]> {
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 
-  // The type rule: a function of ir/schema/TypeRules.h.
+  // The type rule: a function of schema/TypeRules.h.
   string rule = ?;
   // The name of the public function; empty when there is none.
   string function = mnemonic;
@@ -121,10 +121,10 @@ class Calque_Op<string mnemonic, list<Trait> traits = []>
   // Operations that a pass replaces before code is generated: its name. All that are neither elementwise nor composite nor
   // removed are lowered by a function of codegen/; the build fails where one is missing.
   string removedBy = "";
-  // Operations that only move elements: the function of ir/schema/Moves.cpp that says which elements become which. Eagerly
+  // Operations that only move elements: the function of schema/Moves.cpp that says which elements become which. Eagerly
   // such an operation is a strided copy, or shares its operand's memory; no code is compiled for it.
   string moves = "";
-  // Operations whose positions may be operands: the function of ir/schema/Moves.cpp that gives them as indices along axes.
+  // Operations whose positions may be operands: the function of schema/Moves.cpp that gives them as indices along axes.
   string indexed = "";
 
   // Test data of elementwise operations: the interval of random inputs, the points without a derivative, and the

@@ -1,6 +1,7 @@
 #include "ir/BatchRule.h"
 
 #include "ir/GradientRule.h"
+#include "ir/Values.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -9,8 +10,6 @@ using namespace mlir;
 namespace calque::ir {
 
 namespace {
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 // The largest size of a mapped axis for which an operation is unrolled.
 constexpr int64_t kMostUnrolled = 1024;
 } // namespace

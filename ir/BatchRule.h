@@ -8,7 +8,7 @@
 #define CALQUE_IR_BATCHRULE_H
 
 #include "ir/Dialect.h"
-#include "ir/schema/ExternRules.h"
+#include "schema/ExternRules.h"
 
 #include "mlir/IR/Builders.h"
 

@@ -1,6 +1,7 @@
 // The rules of branches and loops.
 #include "ir/GradientRule.h"
 #include "ir/Regions.h"
+#include "ir/Values.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -23,8 +24,6 @@ void effectsOf(Operation *op, Effects &effects) {
       }
 }
 
-bool isFloat(Value value) { return isa<FloatType>(cast<RankedTensorType>(value.getType()).getElementType()); }
-
 Value number(OpBuilder &builder, Location location, int64_t value) {
   auto type = RankedTensorType::get({}, builder.getI64Type());
   return ConstantOp::create(builder, location, cast<ElementsAttr>(DenseElementsAttr::get(type, value)));
@@ -37,10 +36,6 @@ Value sizedLike(OpBuilder &builder, Value value) {
     return value;
   auto zeros = DenseElementsAttr::get(type, builder.getZeroAttr(type.getElementType()));
   return ConstantOp::create(builder, value.getLoc(), cast<ElementsAttr>(zeros));
-}
-
-Value zerosLike(OpBuilder &builder, Location location, Value like) {
-  return GradientRule(builder, location, like).zerosLike(like);
 }
 
 // The gradient of targets, those with a seed, with respect to sources.

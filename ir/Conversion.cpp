@@ -1,5 +1,5 @@
 #include "ir/Conversion.h"
-#include "ir/schema/Recording.h"
+#include "schema/Recording.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Builders.h"

@@ -11,30 +11,12 @@
 #include "ir/Dialect.cpp.inc"
 #include "ir/Interfaces.cpp.inc"
 
-namespace calque::ir {
-
-// A region is a program of its own, and so are its names: none of them can stand for a value of the program around it,
-// which would use it when an error in the text has ended the region.
-static mlir::ParseResult parseProgram(mlir::OpAsmParser &parser, mlir::Region &region) {
-  return parser.parseRegion(region, {}, /*enableNameShadowing=*/true);
-}
-static void printProgram(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::Region &region) {
-  printer.printRegion(region);
-}
-
-} // namespace calque::ir
-
-#define GET_OP_CLASSES
+#define GET_OP_REGISTRATION_HOOKS
 #include "ir/Operations.cpp.inc"
 
 namespace calque::ir {
 
-void CalqueDialect::initialize() {
-  addOperations<
-#define GET_OP_LIST
-#include "ir/Operations.cpp.inc"
-      >();
-}
+void CalqueDialect::initialize() { registerCalqueDialectOperations(this); }
 
 #include "ir/Methods.cpp.inc"
 

@@ -3,7 +3,7 @@
 #define CALQUE_IR_DIALECT_H
 
 #include "ir/Numbers.h"
-#include "ir/schema/Schema.h"
+#include "schema/Schema.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"

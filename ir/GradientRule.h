@@ -45,5 +45,9 @@ void multilinearJvp(mlir::Operation *op, mlir::OpBuilder &builder, mlir::ValueRa
                     llvm::ArrayRef<std::pair<unsigned, unsigned>> operands,
                     llvm::SmallVectorImpl<mlir::Value> &resultTangents);
 
+inline mlir::Value zerosLike(mlir::OpBuilder &builder, mlir::Location location, mlir::Value like) {
+  return GradientRule(builder, location, like).zerosLike(like);
+}
+
 } // namespace calque::ir
 #endif

@@ -2,7 +2,7 @@
 #ifndef CALQUE_IR_IMPORT_H
 #define CALQUE_IR_IMPORT_H
 
-#include "ir/schema/Recording.h"
+#include "schema/Recording.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"

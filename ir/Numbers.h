@@ -2,7 +2,7 @@
 #ifndef CALQUE_IR_NUMBERS_H
 #define CALQUE_IR_NUMBERS_H
 
-#include "ir/schema/Scalar.h"
+#include "schema/Scalar.h"
 
 #include "mlir/IR/BuiltinAttributeInterfaces.h"
 

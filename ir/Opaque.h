@@ -1,6 +1,6 @@
 // Opaque values, which no pass can fold. MLIR and LLVM fold math functions of constants to other bits than the code
-// computes at run time, and compiled results must equal eager ones. codegen/LowerMath.cpp keeps values opaque until
-// LLVM's passes are over.
+// computes at run time, and compiled results must equal eager ones. codegen/native/LowerMath.cpp keeps values opaque
+// until LLVM's passes are over.
 #ifndef CALQUE_IR_OPAQUE_H
 #define CALQUE_IR_OPAQUE_H
 

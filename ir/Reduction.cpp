@@ -1,7 +1,7 @@
 // The rules of reductions, and the expansions of the composite ones.
 #include "ir/BatchRule.h"
 #include "ir/GradientRule.h"
-#include "ir/schema/TypeRules.h"
+#include "schema/TypeRules.h"
 
 #include <limits>
 

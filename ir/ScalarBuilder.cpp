@@ -12,17 +12,17 @@ using namespace mlir;
 namespace calque::ir {
 
 namespace {
-bool isFloat(Value value) { return isa<FloatType>(value.getType()); }
+bool isFloatScalar(Value value) { return isa<FloatType>(value.getType()); }
 
 template <typename FloatOp, typename IntOp> Value either(ScalarBuilder &b, Value x, Value y) {
-  if (isFloat(x))
+  if (isFloatScalar(x))
     return FloatOp::create(b.builder, b.location, x, y);
   return IntOp::create(b.builder, b.location, x, y);
 }
 
 Value compare(ScalarBuilder &b, arith::CmpFPredicate floats, arith::CmpIPredicate signedInts,
               arith::CmpIPredicate bools, Value x, Value y) {
-  if (isFloat(x))
+  if (isFloatScalar(x))
     return arith::CmpFOp::create(b.builder, b.location, floats, x, y);
   return arith::CmpIOp::create(b.builder, b.location, x.getType().isInteger(1) ? bools : signedInts, x, y);
 }
@@ -37,7 +37,7 @@ Value ScalarBuilder::sub(Value a, Value b) { return either<arith::SubFOp, arith:
 Value ScalarBuilder::mul(Value a, Value b) { return either<arith::MulFOp, arith::MulIOp>(*this, a, b); }
 
 Value ScalarBuilder::div(Value a, Value b) {
-  if (isFloat(a))
+  if (isFloatScalar(a))
     return arith::DivFOp::create(builder, location, a, b);
   // The processor traps on a zero divisor and on smallest / -1, so the divisor is replaced in both cases.
   Value zero = constant(0, a), one = constant(1, a), minusOne = constant(-1, a);
@@ -48,7 +48,7 @@ Value ScalarBuilder::div(Value a, Value b) {
 }
 
 Value ScalarBuilder::fmod(Value a, Value b) {
-  if (isFloat(a))
+  if (isFloatScalar(a))
     return arith::RemFOp::create(builder, location, a, b);
   Value zero = constant(0, a), one = constant(1, a), minusOne = constant(-1, a);
   Value isZero = equal(b, zero), isMinusOne = equal(b, minusOne);
@@ -67,7 +67,7 @@ Value ScalarBuilder::mod(Value a, Value b) {
   Value remainder = fmod(a, b), zero = constant(0, a);
   Value otherSide = isOnOtherSide(*this, remainder, b), moved = add(remainder, b);
   Value result = select(otherSide, moved, remainder);
-  if (!isFloat(a))
+  if (!isFloatScalar(a))
     return result;
   Value signedZero = math::CopySignOp::create(builder, location, zero, b), isZero = equal(remainder, zero);
   return select(isZero, signedZero, result);
@@ -84,7 +84,7 @@ static Value exactQuotient(ScalarBuilder &s, Value a, Value remainder, Value b, 
 }
 
 Value ScalarBuilder::floorDivide(Value a, Value b) {
-  if (!isFloat(a)) {
+  if (!isFloatScalar(a)) {
     Value quotient = div(a, b), product = mul(quotient, b), remainder = sub(a, product), one = constant(1, a);
     Value otherSide = isOnOtherSide(*this, remainder, b);
     return select(otherSide, sub(quotient, one), quotient);
@@ -105,13 +105,13 @@ Value ScalarBuilder::floorDivide(Value a, Value b) {
 }
 
 Value ScalarBuilder::neg(Value x) {
-  if (isFloat(x))
+  if (isFloatScalar(x))
     return arith::NegFOp::create(builder, location, x);
   return sub(constant(0, x), x);
 }
 
 Value ScalarBuilder::abs(Value x) {
-  if (isFloat(x))
+  if (isFloatScalar(x))
     return math::AbsFOp::create(builder, location, x);
   Value isNegative = less(x, constant(0, x));
   return select(isNegative, neg(x), x);
@@ -139,7 +139,7 @@ static Value integerPower(ScalarBuilder &s, Value a, Value b) {
 }
 
 Value ScalarBuilder::pow(Value a, Value b) {
-  if (!isFloat(a))
+  if (!isFloatScalar(a))
     return integerPower(*this, a, b);
   Value base = opaque(*this, a);
   return math::PowFOp::create(builder, location, base, opaque(*this, b));
@@ -198,14 +198,14 @@ Value ScalarBuilder::castTo(Value x, Type type) {
   if (auto floating = dyn_cast<FloatType>(type)) {
     if (from.isInteger(1))
       return arith::UIToFPOp::create(builder, location, type, x);
-    if (!isFloat(x))
+    if (!isFloatScalar(x))
       return arith::SIToFPOp::create(builder, location, type, x);
     if (cast<FloatType>(from).getWidth() < floating.getWidth())
       return arith::ExtFOp::create(builder, location, type, x);
     return arith::TruncFOp::create(builder, location, type, x);
   }
   unsigned width = type.getIntOrFloatBitWidth();
-  if (isFloat(x)) {
+  if (isFloatScalar(x)) {
     // The bound is 2^(width-1), which every float type represents; it can't represent every largest integer.
     double bound = std::ldexp(1.0, static_cast<int>(width) - 1);
     Value low = constant(-bound, x), high = constant(bound, x);

@@ -2,6 +2,7 @@
 // popping and the other way round, whether or not entries know their sizes.
 #include "ir/BatchRule.h"
 #include "ir/GradientRule.h"
+#include "ir/Values.h"
 
 using namespace mlir;
 
@@ -9,10 +10,6 @@ namespace calque::ir {
 
 namespace {
 
-bool isFloat(Value value) { return isa<FloatType>(cast<RankedTensorType>(value.getType()).getElementType()); }
-Value zerosLike(OpBuilder &builder, Location location, Value like) {
-  return GradientRule(builder, location, like).zerosLike(like);
-}
 Value orZeros(OpBuilder &builder, Location location, Value value, Value like) {
   return value ? value : zerosLike(builder, location, like);
 }

@@ -77,10 +77,6 @@ LogicalResult UnbatchOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &)
 //===-- Custom gradients ------------------------------------------------------------------------===//
 
 namespace {
-Value zerosLike(OpBuilder &builder, Location location, Value like) {
-  return GradientRule(builder, location, like).zerosLike(like);
-}
-
 SmallVector<Value> pullBack(CustomGradientOp op, OpBuilder &builder, ValueRange cotangents) {
   SmallVector<Value> arguments;
   for (auto [cotangent, result] : llvm::zip_equal(cotangents, op.getResults()))

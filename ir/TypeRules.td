@@ -1,4 +1,4 @@
-// Descriptions of the type rules of ir/schema for the reference page: the record TypeRule_NAME describes the C++ function
+// Descriptions of the type rules of schema for the reference page: the record TypeRule_NAME describes the C++ function
 // NAME. The build fails where the type rule of a public function has no description.
 #ifndef CALQUE_IR_TYPERULES_TD
 #define CALQUE_IR_TYPERULES_TD

@@ -1,5 +1,6 @@
 #include "ir/GradientRule.h"
 #include "ir/Regions.h"
+#include "ir/Values.h"
 #include "passes/BranchSizes.h"
 #include "passes/Passes.h"
 
@@ -16,8 +17,6 @@ using namespace mlir;
 using namespace calque::ir;
 
 namespace {
-
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 Value emptyStack(OpBuilder &builder, Location location) {
   auto type = RankedTensorType::get({}, builder.getF64Type());

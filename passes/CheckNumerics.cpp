@@ -1,6 +1,6 @@
-#include "ir/schema/Cotangents.h"
-#include "ir/schema/Moves.h"
 #include "passes/Passes.h"
+#include "schema/Cotangents.h"
+#include "schema/Moves.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -14,7 +14,7 @@ using namespace calque::ir;
 
 namespace {
 
-bool isFloat(Value value) {
+bool isFloatTensor(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type && isa<FloatType>(type.getElementType());
 }
@@ -24,7 +24,7 @@ Value areFinite(OpBuilder &builder, Location location, ValueRange values) {
   Value all;
   auto scalar = RankedTensorType::get({}, builder.getI1Type());
   for (Value value : values) {
-    if (!isFloat(value))
+    if (!isFloatTensor(value))
       continue;
     auto type = cast<RankedTensorType>(value.getType());
     Value finite = IsFiniteOp::create(builder, location, type.clone(builder.getI1Type()), value);
@@ -44,7 +44,7 @@ SmallVector<Value> readBy(Operation *op) {
   if (calque::schema::moveRuleOf(schema->id)) // makes no numbers
     return operands;
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-    if (isFloat(operand) && calque::schema::receivesCotangent(schema->id, i))
+    if (isFloatTensor(operand) && calque::schema::receivesCotangent(schema->id, i))
       operands.push_back(operand);
   return operands;
 }
@@ -70,7 +70,7 @@ struct CheckNumerics : calque::impl::CheckNumericsBase<CheckNumerics> {
       auto scalar = RankedTensorType::get({}, builder.getI1Type());
       Value broken = LogicalNotOp::create(builder, location, scalar, operands);
       for (Value result : op->getResults()) {
-        if (!isFloat(result))
+        if (!isFloatTensor(result))
           continue;
         // Of each element, so that the failure can say which.
         auto type = cast<RankedTensorType>(result.getType()).clone(builder.getI1Type());

@@ -1,3 +1,4 @@
+#include "ir/Values.h"
 #include "passes/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -16,10 +17,6 @@ namespace {
 
 // What an operation on fewer elements costs is nothing beside running a kernel.
 constexpr int64_t kFewElements = 32;
-
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
-bool isFloat(Value value) { return isa<FloatType>(typeOf(value).getElementType()); }
 
 // Whether it does no harm to do an operation where the program may not come to it.
 bool isHarmless(Operation *op) {

@@ -1,6 +1,6 @@
 #include "runtime/Image.h"
 
-#include "runtime/Bytes.h"
+#include "schema/Bytes.h"
 
 #include <cstring>
 #include <string_view>

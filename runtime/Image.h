@@ -1,6 +1,6 @@
 // Native code as plain data: it holds no address and runs wherever it is placed, in this process or in a later one.
 //
-//   Image image = ...;                             // codegen/LinkObject.h makes one
+//   Image image = ...;                             // codegen/native/LinkObject.h makes one
 //   std::vector<std::byte> bytes = serialize(image);
 //   ParsedImage parsed = parseImage(bytes);        // perhaps in another process
 //   if (!parsed.image)

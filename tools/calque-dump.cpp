@@ -4,13 +4,13 @@
 //   calque-dump --stage=linalg model.calque
 //   calque-dump --stage=differentiated -- ./program arguments
 //
-// A program is asked by its environment (frontend/Dump.h) to write into a pipe, whose text becomes the standard output
-// of calque-dump. The program's own standard output goes to standard error, so that what calque-dump prints is IR and
-// nothing else, and a terminal still shows both in order; with -o the program keeps its own.
+// A program is asked by its environment (frontend/compiled/Dump.h) to write into a pipe, whose text becomes the
+// standard output of calque-dump. The program's own standard output goes to standard error, so that what calque-dump
+// prints is IR and nothing else, and a terminal still shows both in order; with -o the program keeps its own.
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "codegen/PrintStage.h"
-#include "codegen/TimeReport.h"
+#include "codegen/native/TimeReport.h"
 #include "runtime/CodeCache.h"
 
 #include "mlir/IR/Diagnostics.h"

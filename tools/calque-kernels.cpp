@@ -6,9 +6,9 @@
 // avx512, or native for this machine's. Which operations, and on which types, follows from the records: elementwise
 // ones on tensors of one shape, with scalars, and with rows beside them, all others on tensors of rank 1 and 2, and
 // those that make tensors of a shape with such shapes.
-#include "frontend/EagerCode.h"
-#include "frontend/KnownCode.h"
-#include "ir/schema/Moves.h"
+#include "frontend/compiled/EagerCode.h"
+#include "frontend/compiled/KnownCode.h"
+#include "schema/Moves.h"
 
 #include <atomic>
 #include <cstdlib>

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "codegen/Passes.h"
 #include "codegen/Pipeline.h"
-#include "codegen/TimeReport.h"
+#include "codegen/native/TimeReport.h"
 #include "passes/Passes.h"
 
 #include "mlir/Pass/PassManager.h"

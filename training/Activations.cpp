@@ -106,17 +106,17 @@ Tensor exponential(const Operand &x) { return exp(x); }
 namespace {
 
 using Unary = Tensor (*)(const Operand &);
-struct Named {
+struct NamedActivation {
   std::string name;
   std::function<Tensor(const Tensor &)> apply;
   Unary function = nullptr;
 };
 
-struct Registry {
+struct ActivationRegistry {
   std::mutex mutex;
-  std::vector<Named> known;
+  std::vector<NamedActivation> known;
 
-  Registry() {
+  ActivationRegistry() {
     using namespace activations;
     auto add = [&](const char *name, Unary function) { known.push_back({name, function, function}); };
     add("linear", linear);
@@ -149,34 +149,34 @@ struct Registry {
     add("log_softmax", [](const Operand &x) { return calque::log_softmax(x); });
     add("exponential", exponential);
   }
-  const Named *find(const std::string &name) const {
-    for (const Named &each : known)
+  const NamedActivation *find(const std::string &name) const {
+    for (const NamedActivation &each : known)
       if (each.name == (name == "swish" ? "silu" : name == "hard_swish" ? "hard_silu" : name))
         return &each;
     return nullptr;
   }
 };
-Registry &registry() {
-  static Registry made;
+ActivationRegistry &allActivations() {
+  static ActivationRegistry made;
   return made;
 }
 
 } // namespace
 
 std::vector<std::string> activations::names() {
-  std::lock_guard lock(registry().mutex);
+  std::lock_guard lock(allActivations().mutex);
   std::vector<std::string> names;
-  for (const Named &each : registry().known)
+  for (const NamedActivation &each : allActivations().known)
     names.push_back(each.name);
   return names;
 }
 
 void register_activation(const std::string &name, std::function<Tensor(const Tensor &)> f, SourceLocation where) {
   calque::detail::requireCallable(f, "register_activation", where);
-  std::lock_guard lock(registry().mutex);
-  if (registry().find(name))
+  std::lock_guard lock(allActivations().mutex);
+  if (allActivations().find(name))
     fail<ValueError>(absl::StrCat("register_activation: there is an activation '", name, "' already"), where);
-  registry().known.push_back({name, std::move(f)});
+  allActivations().known.push_back({name, std::move(f)});
 }
 
 namespace layers {
@@ -185,8 +185,8 @@ ActivationFunction::ActivationFunction(const char *name, SourceLocation where) {
   if (!name)
     calque::detail::throwNothingToCall("activation", where);
   {
-    std::lock_guard lock(registry().mutex);
-    if (const Named *found = registry().find(name)) {
+    std::lock_guard lock(allActivations().mutex);
+    if (const NamedActivation *found = allActivations().find(name)) {
       name_ = found->name;
       apply_ = found->apply;
       return;
@@ -204,8 +204,8 @@ std::string ActivationFunction::nameOf(Unary function) {
   for (const auto &[operation, name] : operations)
     if (operation == function)
       return name;
-  std::lock_guard lock(registry().mutex);
-  for (const Named &each : registry().known)
+  std::lock_guard lock(allActivations().mutex);
+  for (const NamedActivation &each : allActivations().known)
     if (each.function == function)
       return each.name;
   return {};

@@ -30,7 +30,7 @@ Tensor normsOf(const Tensor &w, const Axes &axes) { return sqrt(sum(square(w), a
 // Keras' smallest denominator.
 constexpr double kEpsilon = 1e-7;
 
-training::Named<Constraint> &known() {
+training::Named<Constraint> &allConstraints() {
   static auto *made = [] {
     auto *all = new training::Named<Constraint>("constraint");
     all->add("max_norm", "MaxNorm", [](const Config &config) {
@@ -89,7 +89,7 @@ ConfigValue Constraint::get_config(SourceLocation where) const {
 Constraint Constraint::from_config(const ConfigValue &config, SourceLocation where) {
   if (config.is_null())
     return {};
-  Constraint made = known().made(config, where);
+  Constraint made = allConstraints().made(config, where);
   // One of the user's is known by the name that it is registered under.
   if (made.name_.empty())
     made.name_ = config.is<std::string>() ? config.as<std::string>(where)
@@ -99,7 +99,7 @@ Constraint Constraint::from_config(const ConfigValue &config, SourceLocation whe
 
 void register_constraint(const std::string &name, std::function<Constraint(const Config &)> make,
                          SourceLocation where) {
-  known().addOwn(name, std::move(make), where);
+  allConstraints().addOwn(name, std::move(make), where);
 }
 
 namespace constraints {

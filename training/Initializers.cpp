@@ -254,17 +254,17 @@ namespace {
 
 using Plain = Tensor (*)(const Shape &, DType, SourceLocation);
 using Make = std::function<Initializer(const Config &)>;
-struct Named {
+struct NamedInitializer {
   std::string name;
   Plain function;
   Make make;
 };
 
-struct Registry {
+struct InitializerRegistry {
   std::mutex mutex;
-  std::vector<Named> known;
+  std::vector<NamedInitializer> known;
 
-  Registry() {
+  InitializerRegistry() {
     using namespace initializers;
     auto plain = [&](const char *name, Plain function) {
       known.push_back({name, function, [=](const Config &) { return Initializer(name, Config(), function); }});
@@ -309,8 +309,8 @@ struct Registry {
     add("identity", [=](const Config &c) { return Identity(number(c, "gain", 1)); });
   }
 };
-Registry &registry() {
-  static Registry made;
+InitializerRegistry &allInitializers() {
+  static InitializerRegistry made;
   return made;
 }
 
@@ -338,14 +338,14 @@ std::string shortName(const std::string &name) {
 
 // The name that it is known by, too.
 std::pair<std::string, Make> makeOf(const std::string &name, SourceLocation where) {
-  std::lock_guard lock(registry().mutex);
+  std::lock_guard lock(allInitializers().mutex);
   for (const std::string &known : {name, shortName(name)})
-    for (const Named &each : registry().known)
+    for (const NamedInitializer &each : allInitializers().known)
       if (each.name == known)
         return {known, each.make};
-  auto appendName = [](std::string *text, const Named &each) { text->append(each.name); };
+  auto appendName = [](std::string *text, const NamedInitializer &each) { text->append(each.name); };
   fail<ValueError>(absl::StrCat("initializer: there is no '", name, "'; there are ",
-                                absl::StrJoin(registry().known, ", ", appendName)),
+                                absl::StrJoin(allInitializers().known, ", ", appendName)),
                    where);
 }
 
@@ -354,11 +354,11 @@ std::pair<std::string, Make> makeOf(const std::string &name, SourceLocation wher
 void register_initializer(const std::string &name, std::function<Initializer(const Config &)> make,
                           SourceLocation where) {
   detail::requireCallable(make, "register_initializer", where);
-  std::lock_guard lock(registry().mutex);
-  for (const Named &each : registry().known)
+  std::lock_guard lock(allInitializers().mutex);
+  for (const NamedInitializer &each : allInitializers().known)
     if (each.name == name)
       fail<ValueError>(absl::StrCat("register_initializer: there is an initializer '", name, "' already"), where);
-  registry().known.push_back({name, nullptr, std::move(make)});
+  allInitializers().known.push_back({name, nullptr, std::move(make)});
 }
 
 Initializer::Initializer(const char *name, SourceLocation where) {
@@ -368,8 +368,8 @@ Initializer::Initializer(const char *name, SourceLocation where) {
 }
 
 std::string Initializer::nameOf(Plain function) {
-  std::lock_guard lock(registry().mutex);
-  for (const Named &each : registry().known)
+  std::lock_guard lock(allInitializers().mutex);
+  for (const NamedInitializer &each : allInitializers().known)
     if (each.function == function)
       return each.name;
   return {};
@@ -381,8 +381,8 @@ Initializer Initializer::with_fans(double inputs, double outputs) const {
   if (!ofFans && !name_.empty()) { // perhaps one of the functions, which are known by their names
     Make make;
     {
-      std::lock_guard lock(registry().mutex);
-      for (const Named &each : registry().known)
+      std::lock_guard lock(allInitializers().mutex);
+      for (const NamedInitializer &each : allInitializers().known)
         if (each.function && each.name == name_)
           make = each.make;
     }

@@ -11,7 +11,7 @@ using training::fail;
 
 namespace {
 
-training::Named<Regularizer> &known() {
+training::Named<Regularizer> &allRegularizers() {
   static auto *made = [] {
     auto *all = new training::Named<Regularizer>("regularizer");
     // What the config lacks is the factor that the name has by default.
@@ -65,8 +65,8 @@ Regularizer Regularizer::from_config(const ConfigValue &config, SourceLocation w
   if (config.is_null())
     return {};
   if (config.is<Config>() && !config.as<Config>(where).contains("class_name"))
-    return known().made("l1_l2", config.as<Config>(where), where);
-  Regularizer made = known().made(config, where);
+    return allRegularizers().made("l1_l2", config.as<Config>(where), where);
+  Regularizer made = allRegularizers().made(config, where);
   // One of the user's is known by the name that it is registered under.
   if (made.name_.empty())
     made.name_ = config.is<std::string>() ? config.as<std::string>(where)
@@ -76,7 +76,7 @@ Regularizer Regularizer::from_config(const ConfigValue &config, SourceLocation w
 
 void register_regularizer(const std::string &name, std::function<Regularizer(const Config &)> make,
                           SourceLocation where) {
-  known().addOwn(name, std::move(make), where);
+  allRegularizers().addOwn(name, std::move(make), where);
 }
 
 namespace regularizers {

@@ -1,6 +1,6 @@
 // Emits the loops of a contraction.
 #include "codegen/schedule/Contraction.h"
-#include "codegen/Constants.h"
+#include "codegen/lowering/Constants.h"
 #include "codegen/schedule/DotProducts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -31,7 +31,6 @@ namespace {
 // With more groups of runs in a block, their sums have their rounding errors beside them.
 constexpr int64_t kFewGroups = 4;
 
-int64_t ceilDiv(int64_t x, int64_t y) { return (x + y - 1) / y; }
 int64_t roundUp(int64_t x, int64_t y) { return ceilDiv(x, y) * y; }
 int64_t bytesOf(Type element) { return element.getIntOrFloatBitWidth() / 8; }
 

@@ -1,5 +1,5 @@
 #include "codegen/schedule/DotProducts.h"
-#include "codegen/Constants.h"
+#include "codegen/lowering/Constants.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -14,8 +14,6 @@ using namespace mlir;
 namespace calque::codegen {
 
 namespace {
-
-int64_t ceilDiv(int64_t x, int64_t y) { return (x + y - 1) / y; }
 
 // The loops over terms but the one that vectors run over.
 SmallVector<unsigned> otherTerms(const Nest &nest, unsigned along) {

@@ -14,7 +14,7 @@ namespace calque::codegen {
 
 namespace {
 
-int64_t bytesOf(Type element) { return (element.getIntOrFloatBitWidth() + 7) / 8; }
+int64_t bytesOfElement(Type element) { return (element.getIntOrFloatBitWidth() + 7) / 8; }
 
 // The elements of a buffer that an access reaches in one row: from `first` on, `length` of them. Each may be unknown.
 struct Reach {
@@ -214,7 +214,7 @@ bool GroupPlan::cutIntoRows(ArrayRef<Groupable> nests, const Extent &rows, const
       return false;
     // The sums of a piece, and what these have rounded away, are on the thread's stack beside the blocks of buffers.
     if (members.back().combinesRows())
-      stackBytes += 2 * *nest.iterations(false).known() * bytesOf(nest.outputs[0].element);
+      stackBytes += 2 * *nest.iterations(false).known() * bytesOfElement(nest.outputs[0].element);
     if (stackBytes > kMostStackBytes / 2)
       return false;
   }
@@ -255,10 +255,10 @@ bool GroupPlan::chooseBlockOfProducts(const Target &target) {
     for (const auto *accesses : {&member.nest.inputs, &member.nest.outputs})
       for (const Access &access : *accesses)
         if (access.varies(member.rowLoop) && seen.insert(rootBuffer(access.value)).second)
-          bytes += static_cast<double>(access.distance(member.rowLoop) * bytesOf(access.element));
+          bytes += static_cast<double>(access.distance(member.rowLoop) * bytesOfElement(access.element));
   for (const Exchange &exchange : exchanges)
     exchanged += static_cast<double>(exchange.slab.guess() *
-                                     bytesOf(cast<MemRefType>(exchange.root.getType()).getElementType()));
+                                     bytesOfElement(cast<MemRefType>(exchange.root.getType()).getElementType()));
   constexpr int64_t kFewestTiles = 4, kFewestBlocks = 32, kMostRows = 256, kMostOfUnknown = 64;
   int64_t tile = rowsOfTiles(), most = rows.isKnown() ? kMostRows : kMostOfUnknown;
   most = std::min(most, static_cast<int64_t>(static_cast<double>(target.l2Bytes) / std::max(bytes, 1.0)));
@@ -297,7 +297,7 @@ bool GroupPlan::chooseBlock(const Target &target) {
     for (const auto *accesses : {&member.nest.inputs, &member.nest.outputs})
       for (const Access &access : *accesses)
         if (access.varies(member.rowLoop) && seen.insert(rootBuffer(access.value)).second)
-          bytes += static_cast<double>(access.distance(member.rowLoop) * bytesOf(access.element));
+          bytes += static_cast<double>(access.distance(member.rowLoop) * bytesOfElement(access.element));
     lanes = std::min(lanes, Schedule::lanesFor(member.nest, target));
   }
   auto most = static_cast<int64_t>(static_cast<double>(target.l1Bytes) / 2 / std::max(bytes, 1.0));
@@ -361,7 +361,7 @@ double GroupPlan::bytesOfPanels(const Target &target) const {
   for (const Member &member : members)
     if (member.product && member.product->packsAll) {
       const Access &b = member.nest.inputs[member.product->operandOfB];
-      Extent elements(bytesOf(b.element));
+      Extent elements(bytesOfElement(b.element));
       for (unsigned loop = 0; loop < member.nest.numLoops(); ++loop)
         if (b.varies(loop))
           elements = elements * member.nest.extents[loop];
@@ -376,7 +376,7 @@ double GroupPlan::bytesOfPanels(const Target &target) const {
 double GroupPlan::savedBytes(const Target &target, function_ref<bool(Value)> isOwn) const {
   double saved = -bytesOfPanels(target);
   for (const Exchange &exchange : exchanges) {
-    auto element = static_cast<double>(bytesOf(cast<MemRefType>(exchange.root.getType()).getElementType()));
+    auto element = static_cast<double>(bytesOfElement(cast<MemRefType>(exchange.root.getType()).getElementType()));
     saved += element * static_cast<double>((exchange.slab * rows).guess()) *
              static_cast<double>(exchange.reads + (isOwn(exchange.root) ? 1 : 0));
   }
@@ -401,7 +401,7 @@ double GroupPlan::savedBytes(const Target &target, function_ref<bool(Value)> isO
     for (unsigned loop = 0; loop < member.nest.numLoops(); ++loop)
       if (filled.distance(loop) == 1)
         elements = static_cast<double>(member.nest.extents[loop].guess());
-    saved += kScattered * share * (static_cast<double>(bytesOf(filled.element)) * elements + line) *
+    saved += kScattered * share * (static_cast<double>(bytesOfElement(filled.element)) * elements + line) *
              static_cast<double>(member.nest.iterations().guess()) / elements;
   }
   // What several members read is read once.
@@ -413,7 +413,7 @@ double GroupPlan::savedBytes(const Target &target, function_ref<bool(Value)> isO
       Value root = rootBuffer(access.value);
       if (llvm::any_of(exchanges, [&](const Exchange &exchange) { return exchange.root == root; }))
         continue;
-      double bytes = static_cast<double>(bytesOf(access.element)) *
+      double bytes = static_cast<double>(bytesOfElement(access.element)) *
                      static_cast<double>((access.strides[member.rowLoop] * rows).guess());
       if (!seen.insert(root).second)
         saved += std::max(bytes, 0.0);

@@ -3,7 +3,7 @@
 #ifndef CALQUE_CODEGEN_SCHEDULE_KERNELS_H
 #define CALQUE_CODEGEN_SCHEDULE_KERNELS_H
 
-#include "codegen/Target.h"
+#include "codegen/native/Target.h"
 #include "codegen/schedule/VectorBuilder.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -9,6 +9,8 @@
 
 namespace calque::codegen {
 
+inline int64_t ceilDiv(int64_t x, int64_t y) { return (x + y - 1) / y; }
+
 // A size or a stride: a constant times sizes that are known at run time only. This form keeps it decidable whether two
 // loops can be merged and whether elements are adjacent.
 class Extent {

@@ -14,8 +14,6 @@ namespace calque::codegen {
 
 namespace {
 
-constexpr unsigned kNoLoop = VectorBuilder::kNoLoop;
-
 class StoringLoops : StoringNest {
 public:
   using StoringNest::StoringNest;

@@ -10,8 +10,6 @@ namespace calque::codegen {
 
 namespace {
 
-constexpr unsigned kNoLoop = VectorBuilder::kNoLoop;
-
 // The loop along which an access has its elements side by side; kNoLoop where there is none.
 unsigned contiguousLoop(const Access &access, const Nest &nest) {
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop)

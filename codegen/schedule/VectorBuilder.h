@@ -150,5 +150,7 @@ private:
       varying; // the values that differ from lane to lane, once they are asked for
 };
 
+inline constexpr unsigned kNoLoop = VectorBuilder::kNoLoop;
+
 } // namespace calque::codegen
 #endif

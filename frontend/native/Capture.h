@@ -4,7 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
-#include "frontend/Trace.h"
+#include "frontend/core/Trace.h"
 #include "frontend/native/Path.h"
 
 #include <map>

@@ -1,6 +1,6 @@
 #include "frontend/native/Derivatives.h"
 
-#include "frontend/Activity.h"
+#include "frontend/gradients/Activity.h"
 
 #include <algorithm>
 #include <iterator>

@@ -5,7 +5,7 @@
 #ifndef CALQUE_FRONTEND_NATIVE_DERIVATIVES_H
 #define CALQUE_FRONTEND_NATIVE_DERIVATIVES_H
 
-#include "ir/schema/Recording.h"
+#include "schema/Recording.h"
 
 #include <span>
 #include <vector>

@@ -3,8 +3,8 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "calque/control_flow.h"
-#include "frontend/Apply.h"
-#include "frontend/Trace.h"
+#include "frontend/core/Apply.h"
+#include "frontend/core/Trace.h"
 #include "frontend/native/Following.h"
 #include "frontend/native/Sizes.h"
 

@@ -2,7 +2,7 @@
 #ifndef CALQUE_FRONTEND_NATIVE_EMISSION_H
 #define CALQUE_FRONTEND_NATIVE_EMISSION_H
 
-#include "frontend/TensorImpl.h"
+#include "frontend/core/TensorImpl.h"
 #include "frontend/native/Operands.h"
 
 namespace calque::detail::native {

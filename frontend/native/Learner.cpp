@@ -8,7 +8,7 @@ namespace {
 // Decisions that are kept beyond those that were asked for, as further evidence.
 constexpr std::size_t kBeyond = 8;
 constexpr std::size_t kMostKeptSteps = 400'000;
-constexpr std::size_t kMostRounds = 40;
+constexpr std::size_t kMostAttacks = 40;
 // A path that is longer than this when it leaves the graph is taken for a loop that the host ends.
 constexpr std::size_t kLongPath = 300;
 
@@ -343,7 +343,7 @@ void Learner::learn() {
   record("");
   paths.clear(); // the same must come again
   record("");
-  for (std::size_t round = 0; round < kMostRounds; ++round) {
+  for (std::size_t round = 0; round < kMostAttacks; ++round) {
     try {
       build();
       if (check()) {

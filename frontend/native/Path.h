@@ -4,7 +4,7 @@
 #define CALQUE_FRONTEND_NATIVE_PATH_H
 
 #include "absl/container/inlined_vector.h"
-#include "ir/schema/Recording.h"
+#include "schema/Recording.h"
 
 #include <cstdint>
 #include <string>

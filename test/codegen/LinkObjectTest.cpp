@@ -1,5 +1,5 @@
-// Tests codegen/LinkObject.h with objects that LLVM makes of IR and assembly.
-#include "codegen/LinkObject.h"
+// Tests codegen/native/LinkObject.h with objects that LLVM makes of IR and assembly.
+#include "codegen/native/LinkObject.h"
 #include "runtime/LoadedCode.h"
 
 #include "llvm/AsmParser/Parser.h"

@@ -3,7 +3,7 @@
 #ifndef CALQUE_TEST_CODEGEN_RECORDINGS_H
 #define CALQUE_TEST_CODEGEN_RECORDINGS_H
 
-#include "codegen/interface/Compiler.h"
+#include "program/Compiler.h"
 
 #include <gtest/gtest.h>
 

@@ -31,7 +31,7 @@ if(NOT GIT OR NOT EXISTS ${SOURCE}/.git)
 endif()
 # Whole words: the public function and mnemonic, the reference, the id, the C++ class, the record.
 set(folders ir passes frontend codegen runtime tools test/operations)
-set(others ":!frontend/NamesOfC.cpp") # the C library's functions, of which some are called as operations are
+set(others ":!frontend/saving/NamesOfC.cpp") # the C library's functions, of which some are called as operations are
 set(names -e ${mnemonic} -e ${mnemonic}_ -e ${id} -e ${id}Op -e Calque_${id}Op)
 execute_process(COMMAND ${GIT} -c safe.directory=* grep -l -w ${names} -- ${folders} ${others} WORKING_DIRECTORY ${SOURCE}
                 OUTPUT_VARIABLE files ERROR_VARIABLE errors RESULT_VARIABLE result)

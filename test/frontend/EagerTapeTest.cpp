@@ -1,8 +1,8 @@
 // What eager tapes keep, and what they compile: each operation once, whatever it stands in.
 #include "Testing.h"
 
-#include "frontend/Apply.h"
-#include "frontend/CompilationCount.h"
+#include "frontend/compiled/CompilationCount.h"
+#include "frontend/core/Apply.h"
 
 using namespace calque;
 using namespace calque::testing;

@@ -2,7 +2,7 @@
 #include "Testing.h"
 #include "test/Tensors.h"
 
-#include "frontend/CompilationCount.h"
+#include "frontend/compiled/CompilationCount.h"
 
 using namespace calque;
 using namespace calque::testing;

@@ -1,4 +1,4 @@
-#include "frontend/KeyCache.h"
+#include "frontend/core/KeyCache.h"
 
 #include <gtest/gtest.h>
 

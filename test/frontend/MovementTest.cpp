@@ -1,7 +1,7 @@
 // Eager operations that move elements, and attributes that vary from call to call: nothing is compiled for each.
 #include "Testing.h"
 
-#include "frontend/CompilationCount.h"
+#include "frontend/compiled/CompilationCount.h"
 
 #include <numeric>
 

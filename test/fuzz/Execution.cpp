@@ -3,7 +3,7 @@
 #include "test/fuzz/Extern.h"
 
 #include "calque/operation.h"
-#include "frontend/Apply.h"
+#include "frontend/core/Apply.h"
 
 #include <algorithm>
 #include <iostream>

@@ -7,8 +7,8 @@
 #ifndef CALQUE_TEST_FUZZ_PROGRAM_H
 #define CALQUE_TEST_FUZZ_PROGRAM_H
 
-#include "ir/schema/Cotangents.h"
-#include "ir/schema/Schema.h"
+#include "schema/Cotangents.h"
+#include "schema/Schema.h"
 #include "test/operations/References.h"
 
 #include <cstdint>

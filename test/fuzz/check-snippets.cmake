@@ -1,5 +1,5 @@
 # Prints programs as C++ and compiles them, several in one file.
-set(includes -I${SOURCE}/frontend/include -I${BINARY}/frontend/include -I${SOURCE}/ir/schema/include)
+set(includes -I${SOURCE}/frontend/include -I${BINARY}/frontend/include -I${SOURCE}/schema/include)
 set(source "#include <calque/calque.h>\n#include <cstdint>\n#include <functional>\n#include <iostream>\n#include <limits>\n")
 foreach(index RANGE 0 39)
   execute_process(COMMAND ${FUZZ} --seed 1 --print ${index} OUTPUT_VARIABLE program RESULT_VARIABLE failed)

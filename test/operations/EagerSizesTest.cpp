@@ -1,9 +1,9 @@
 // Eager operations of many sizes share native code, whichever operation of the schema it is.
 #include "Testing.h"
 
-#include "frontend/Apply.h"
-#include "frontend/CompilationCount.h"
-#include "ir/schema/Moves.h"
+#include "frontend/compiled/CompilationCount.h"
+#include "frontend/core/Apply.h"
+#include "schema/Moves.h"
 
 #include <map>
 #include <optional>

@@ -2,7 +2,7 @@
 #ifndef CALQUE_TEST_OPERATIONS_TESTING_H
 #define CALQUE_TEST_OPERATIONS_TESTING_H
 
-#include "ir/schema/Schema.h"
+#include "schema/Schema.h"
 #include "test/Tensors.h"
 #include "test/operations/References.h"
 

@@ -1,4 +1,4 @@
-"""Checks that frontend/NamesOfC.cpp lists what the headers of this machine have names for: declares variables, functions
+"""Checks that frontend/saving/NamesOfC.cpp lists what the headers of this machine have names for: declares variables, functions
 and parameters of each name that they mention and that is not listed, behind all of them, in C and in C++.
 
     names-of-c.py COMPILER NAMESOFC.CPP [--write]

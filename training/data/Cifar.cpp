@@ -7,7 +7,7 @@
 namespace calque::data {
 namespace {
 
-constexpr std::size_t kSide = 32, kPlane = kSide * kSide, kImage = 3 * kPlane;
+constexpr std::size_t kCifarSide = 32, kPlane = kCifarSide * kCifarSide, kImage = 3 * kPlane;
 
 // A record has its labels, a byte each, and the planes of red, green and blue.
 void append(ImageSet &set, const std::string &path, std::size_t labels, std::size_t label, int classes,
@@ -30,7 +30,7 @@ void append(ImageSet &set, const std::string &path, std::size_t labels, std::siz
 }
 
 ImageSet readCifar10(const std::string &split, const std::string &directory, SourceLocation where) {
-  ImageSet set{0, {kSide, kSide, 3}, {}, {}};
+  ImageSet set{0, {kCifarSide, kCifarSide, 3}, {}, {}};
   std::vector<std::string> names = {"test_batch.bin"};
   if (split == "train") {
     names.clear();
@@ -43,7 +43,7 @@ ImageSet readCifar10(const std::string &split, const std::string &directory, Sou
 }
 
 ImageSet readCifar100(const std::string &split, const std::string &directory, bool coarse, SourceLocation where) {
-  ImageSet set{0, {kSide, kSide, 3}, {}, {}};
+  ImageSet set{0, {kCifarSide, kCifarSide, 3}, {}, {}};
   append(set, findFile(directory, absl::StrCat(split, ".bin"), where), 2, coarse ? 0 : 1, coarse ? 20 : 100, where);
   return set;
 }
@@ -53,12 +53,14 @@ ImageSet readCifar100(const std::string &split, const std::string &directory, bo
 Dataset<> cifar10(const std::string &split, const std::string &directory, SourceLocation where) {
   where = CallSite::resolve(where);
   requireSplit("cifar10", split, where);
-  return elementsOf(std::make_shared<const ImageSet>(readCifar10(split, directory, where)), {kSide, kSide, 3});
+  return elementsOf(std::make_shared<const ImageSet>(readCifar10(split, directory, where)),
+                    {kCifarSide, kCifarSide, 3});
 }
 Dataset<> cifar100(const std::string &split, const std::string &directory, bool coarse, SourceLocation where) {
   where = CallSite::resolve(where);
   requireSplit("cifar100", split, where);
-  return elementsOf(std::make_shared<const ImageSet>(readCifar100(split, directory, coarse, where)), {kSide, kSide, 3});
+  return elementsOf(std::make_shared<const ImageSet>(readCifar100(split, directory, coarse, where)),
+                    {kCifarSide, kCifarSide, 3});
 }
 
 Splits load_cifar10(const std::string &directory, SourceLocation where) {

@@ -236,7 +236,7 @@ class Message:
 FAULTS = {"shapeFault": "ShapeError", "dtypeFault": "DTypeError", "valueFault": "ValueError"}
 SUBCLASSES = {"SizesDisagree": "ShapeError"} # of Calque's own, which users know as the public class
 OF_OPERATION, OF_OP, OF_FILE = (None, ": "), ("'", None, "' op "), (None, ": ")
-OF_FILES = ("training/data", "frontend/FileWriter", "frontend/TensorFile", "frontend/Checkpoint") # whose fail() begins with the path
+OF_FILES = ("training/data", "frontend/saving/FileWriter", "frontend/saving/TensorFile", "frontend/saving/Checkpoint") # whose fail() begins with the path
 
 
 def given(source):
@@ -258,7 +258,7 @@ def given(source):
             continue
         elif name in ("requireType", "fitting") and found[i - 1].text not in ("void", "Tensor"):
             yield from ((kind, i + 1, ()) for kind in ("DTypeError", "ShapeError"))
-        elif name in FAULTS and source.name != "ir/schema/TypeRules.h":
+        elif name in FAULTS and source.name != "schema/TypeRules.h":
             yield FAULTS[name], i + 1, OF_OPERATION
         elif name in ("emitOpError", "emitError"):
             kind = "tool" if source.name.startswith("tools") else "CompileError"

@@ -1,0 +1,39 @@
+// What code generation knows of a CPU.
+#ifndef CALQUE_CODEGEN_NATIVE_TARGET_H
+#define CALQUE_CODEGEN_NATIVE_TARGET_H
+
+#include "runtime/Cpu.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace calque::codegen {
+
+struct Target {
+  runtime::Cpu cpu;
+  int64_t vectorBytes, vectorRegisters; // of one register, and how many
+  bool fma;                             // whether there is a fused multiply-add
+  const char *model;                    // as LLVM names it
+  const char *features;                 // further ones, as LLVM takes them
+  int64_t l1Bytes, l2Bytes;             // of the data caches of one core, as most CPUs of the target have at least
+
+  // What plans are weighed with, of a core with its operands in the first cache. Why these are no measurements of the
+  // machine: docs/rationale/targets.md.
+  double multiplyAdds = 2, loads = 2;        // of vectors, in a cycle
+  double latency = 4;                        // of an addition, in cycles
+  double bytesOfL2 = 24, bytesBeyondL2 = 16; // that a cycle brings
+  int64_t lineBytes = 64;
+
+  // The cycles in which `rows` x `columns` vectors of sums each take a product of as many operands. A sum waits for
+  // `least` cycles, and a column's operand for `ofColumn`.
+  double cyclesOfProducts(int64_t rows, int64_t columns, double least, double ofColumn) const;
+
+  static const Target &of(runtime::Cpu cpu);
+  // That of the module which holds an operation, or which it is: its attribute, or this machine's CPU without one.
+  static const Target &of(mlir::Operation *op);
+};
+
+// The name of its CPU, on a module of kernels.
+inline constexpr llvm::StringLiteral kTargetAttr = "calque.target";
+
+} // namespace calque::codegen
+#endif

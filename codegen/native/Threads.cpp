@@ -1,0 +1,23 @@
+// Compiled with exceptions, by which the standard library says that there are no more threads.
+#include "codegen/native/Threads.h"
+
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace calque::codegen {
+
+void onThreads(std::size_t others, const std::function<void()> &here, const std::function<void()> &there) {
+  std::vector<std::thread> threads;
+  threads.reserve(others);
+  try {
+    while (threads.size() < others)
+      threads.emplace_back(there);
+  } catch (const std::system_error &) { // the others do the work
+  }
+  here();
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+} // namespace calque::codegen

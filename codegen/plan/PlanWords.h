@@ -1,0 +1,38 @@
+// Where the words of a program's steps come from.
+#ifndef CALQUE_CODEGEN_PLAN_PLANWORDS_H
+#define CALQUE_CODEGEN_PLAN_PLANWORDS_H
+
+#include "codegen/plan/ProgramAttributes.h"
+
+#include "llvm/ADT/MapVector.h"
+
+namespace calque::codegen {
+
+// Tells the words of a program whose function is a list of calls, and numbers what they need: each constant and each
+// value that is computed before the program runs, in the order in which they are met.
+class PlanWords {
+public:
+  PlanWords(mlir::func::FuncOp program, const ProgramSizes &sizes) : program(program), sizes(sizes) {}
+
+  // Calls a function for each call of the program, with the words of its operands. Emits an error for an operand that
+  // is none.
+  llvm::LogicalResult forEachStep(llvm::function_ref<void(mlir::func::CallOp, llvm::ArrayRef<runtime::Operand>)> use);
+
+  // The names of globals, by their numbers.
+  llvm::ArrayRef<std::pair<mlir::StringAttr, uint32_t>> constants() const { return constantNumbers.getArrayRef(); }
+  // Numbers, and views of the workspace, whose address is computed.
+  llvm::ArrayRef<std::pair<mlir::Value, uint32_t>> computed() const { return computedNumbers.getArrayRef(); }
+
+private:
+  std::optional<runtime::Operand> wordOf(mlir::Value value);
+  runtime::Operand ofArgument(unsigned number);
+  runtime::Operand compute(mlir::Value value);
+
+  mlir::func::FuncOp program;
+  const ProgramSizes &sizes;
+  llvm::MapVector<mlir::StringAttr, uint32_t> constantNumbers;
+  llvm::MapVector<mlir::Value, uint32_t> computedNumbers;
+};
+
+} // namespace calque::codegen
+#endif

@@ -1,0 +1,17 @@
+// The kernels of a scheduled program as a table: what each call does, how, where in the user's program it comes from,
+// and what it costs.
+#ifndef CALQUE_CODEGEN_SCHEDULE_SCHEDULETABLE_H
+#define CALQUE_CODEGEN_SCHEDULE_SCHEDULETABLE_H
+
+#include "program/Compiler.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace calque::codegen {
+
+// The calls of a program at the stage scheduled, in their order, and those of its parts.
+ScheduledProgram scheduleOf(mlir::ModuleOp program);
+void printSchedule(const ScheduledProgram &program, llvm::raw_ostream &os);
+
+} // namespace calque::codegen
+#endif

@@ -1,0 +1,39 @@
+// What eager tapes know of a compiled function: its program without its effects.
+#ifndef CALQUE_FRONTEND_COMPILED_CALLEDPROGRAM_H
+#define CALQUE_FRONTEND_COMPILED_CALLEDPROGRAM_H
+
+#include "schema/Recording.h"
+
+namespace calque::detail {
+
+// The results of a program as a function of what a call of it took and met, which can be differentiated and computed
+// again. Effects are left out. What they give is a parameter.
+struct CalledProgram {
+  enum class From {
+    Parameter, // of the program: its number
+    Variable,  // a variable's value before the call: the variable's number
+    Result,    // a result of a host call, which can't be computed again: its number among the program's results
+    Assigned,  // what is read of a variable that the program has assigned. Only its type counts, for the program
+               // computes its elements; no gradient passes from the read to the value that was assigned.
+  };
+  struct Input {
+    From from;
+    std::size_t number;
+  };
+
+  std::uint64_t id = 0; // of what is kept for it; 0: nothing is
+  schema::RecordingRef recording;
+  std::vector<Input> inputs; // its parameters
+};
+
+CalledProgram calledProgram(const schema::Recording &program);
+
+// The types of all values of such a program, given those of its parameters. Those of what is read of assigned variables
+// follow from the others.
+std::vector<schema::TensorType> valueTypes(const CalledProgram &program,
+                                           std::span<const schema::TensorType> parameters);
+std::vector<schema::TensorType> valueTypes(const schema::Recording &recording,
+                                           std::span<const schema::TensorType> parameters);
+
+} // namespace calque::detail
+#endif

@@ -1,0 +1,60 @@
+// Runs Recordings whose native code is kept by their structure: those with the same operations on the same types share
+// it.
+#ifndef CALQUE_FRONTEND_COMPILED_CODEBYSTRUCTURE_H
+#define CALQUE_FRONTEND_COMPILED_CODEBYSTRUCTURE_H
+
+#include "absl/container/flat_hash_map.h"
+#include "frontend/compiled/Execute.h"
+#include "frontend/compiled/Slice.h"
+#include "frontend/core/KeyTable.h"
+
+#include <mutex>
+
+namespace calque::detail {
+
+// The most entries of each cache of native code outside of functions: that of eager operations, and that of recordings
+// by structure, such as gradients.
+inline constexpr std::size_t kMostCachedOperations = 2048;
+
+// How many programs have a form in common. The first of them get code of their own, which is compiled sooner or runs
+// faster; all others share that of the form.
+class Versions {
+public:
+  // Notes a program of this form. Whether it is one of the first `most`.
+  bool admit(KeyView form, int most);
+
+private:
+  std::mutex mutex;
+  absl::flat_hash_map<std::size_t, int> byForm; // by hash
+};
+
+// Which results of a recording, all of one `gradient`, a path leads to; kept by structure.
+std::vector<bool> connectedResults(const schema::Recording &recording);
+
+// The code of a recording, and its operands after the recording's parameters.
+struct StructuredCode {
+  const Code &code;
+  std::vector<Tensor> indices;
+  std::optional<schema::Recording> indexed; // what the code is of, where it is not the recording itself
+};
+// The code of a recording, cached by structure, with checks of debug::enable_check_numerics() or without. Valid within
+// the caller's ReadScope.
+StructuredCode codeByStructure(const schema::Recording &recording, SourceLocation where, bool checks);
+
+// Runs a slice, whose code is cached by structure. `parameters` are those of the whole recording.
+std::vector<Tensor> runSlice(const Slice &slice, std::span<const Tensor> parameters, SourceLocation where);
+
+// Runs a whole recording, whose code is cached by structure, and shows its operations to the eager tapes.
+std::vector<Tensor> runRecording(const schema::Recording &recording, std::span<const Tensor *const> parameters,
+                                 const std::vector<std::shared_ptr<VariableState>> &variables,
+                                 const std::vector<std::shared_ptr<const HostFunction>> &hostFunctions,
+                                 SourceLocation where);
+
+// The structure of a recording as a key: everything but names and lines.
+Key structureKey(const schema::Recording &recording);
+// Appends words that tell attributes, or types, apart.
+void appendKey(Key &key, const schema::Attribute &attribute);
+void appendKey(Key &key, const schema::TensorType &type);
+
+} // namespace calque::detail
+#endif

@@ -1,0 +1,55 @@
+// The compiler's library, and what it makes of a Recording.
+#ifndef CALQUE_FRONTEND_COMPILED_COMPILATION_H
+#define CALQUE_FRONTEND_COMPILED_COMPILATION_H
+
+#include "calque/export.h"
+#include "frontend/core/TensorImpl.h"
+#include "frontend/operations/HostCall.h"
+#include "program/Compiler.h"
+
+namespace calque::detail {
+
+// The path of the compiler's library, or its name where it is not beside this one.
+std::string compilerLibrary();
+// The compiler, loaded at the first use. CompileError when there is none.
+Compiler &compiler();
+// The options of this thread: those that were set for it, else those of CALQUE_OPTIMIZE, CALQUE_TARGET and
+// CALQUE_TIMING, else all optimisations and this machine's CPU. ValueError for an environment that is invalid.
+CALQUE_API CompileOptions compileOptions();
+CALQUE_API void setCompileOptions(std::optional<CompileOptions> options);
+// What CALQUE_TARGET stands for on a machine with such a CPU. ValueError for what is no target or can't run there.
+CALQUE_API runtime::Cpu targetOf(const std::string &setting, runtime::Cpu host);
+
+// The same, with checks while debug::enable_check_numerics() holds.
+CompileOptions checkedOptions();
+
+// Native code, and the types of its results and variables.
+struct Code {
+  // For code with open sizes, where each call has the same ones.
+  struct Sizes {
+    std::vector<std::int64_t> inputs; // the executable's unknown inputs
+    std::size_t workspaceBytes;
+  };
+  std::shared_ptr<const Executable> executable;
+  std::vector<TypeRef> results;
+  std::vector<TypeRef> variables;
+  std::vector<std::shared_ptr<const HostFunction>> hostFunctions; // by the numbers of the recording's host calls
+  std::optional<Sizes> sizes = {};
+};
+// The code of a recording that was compiled before, by this process or another one; null where there is none.
+std::unique_ptr<const Code> knownCode(const schema::Recording &recording,
+                                      std::vector<std::shared_ptr<const HostFunction>> hostFunctions = {});
+// The same, if it was compiled when Calque was built.
+std::unique_ptr<const Code> installedCode(const schema::Recording &recording);
+// Code for a recording that has none. CompileError with the compiler's message and the line of the operation that it is
+// about, or `where`.
+std::unique_ptr<const Code> compileUnknown(const schema::Recording &recording,
+                                           std::vector<std::shared_ptr<const HostFunction>> hostFunctions,
+                                           SourceLocation where);
+// Known code, or else compiled; with checks of debug::enable_check_numerics() or without.
+std::unique_ptr<const Code> compileRecording(const schema::Recording &recording,
+                                             std::vector<std::shared_ptr<const HostFunction>> hostFunctions,
+                                             SourceLocation where, bool checkNumerics = false);
+
+} // namespace calque::detail
+#endif

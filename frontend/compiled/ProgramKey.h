@@ -1,0 +1,14 @@
+// What the native code of a recording depends on, as a key that is the same in every process.
+#ifndef CALQUE_FRONTEND_COMPILED_PROGRAMKEY_H
+#define CALQUE_FRONTEND_COMPILED_PROGRAMKEY_H
+
+#include "program/Compiler.h"
+
+namespace calque::detail {
+
+// A digest of the recording's operations, by their mnemonics, and of `context`. Names and lines don't count. Nothing
+// where the code depends on C++ that no recording has: the rules of users' operations.
+std::optional<runtime::KernelKey> programKey(const schema::Recording &recording, std::string_view context);
+
+} // namespace calque::detail
+#endif

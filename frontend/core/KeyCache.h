@@ -1,0 +1,54 @@
+// A cache of what is made of a key, for all threads: found without a lock, made outside of it, and kept by the thread
+// that is first with it. Beyond its cap it evicts the least recently used value.
+//
+//   static auto *cache = new KeyCache<Type>(4096); // never destroyed: other threads may still run
+//   ReadScope scope;                               // for as long as the value is used
+//   const Type &type = cache->findOrMake(key, [&] { return makeType(); });
+#ifndef CALQUE_FRONTEND_CORE_KEYCACHE_H
+#define CALQUE_FRONTEND_CORE_KEYCACHE_H
+
+#include "frontend/core/KeyTable.h"
+
+#include <mutex>
+
+namespace calque::detail {
+
+template <typename T> class KeyCache {
+public:
+  explicit KeyCache(std::size_t most) : table(most) {}
+
+  // Null where there is none.
+  const T *find(KeyView key) const { return valueOf(table.find(hashKey(key), key)); }
+
+  // `make` may use the cache, and where it throws nothing is kept. The key's words may change meanwhile.
+  template <typename Make> const T &findOrMake(KeyView key, Make make) {
+    std::size_t hash = hashKey(key);
+    if (const T *found = valueOf(table.find(hash, key)))
+      return *found;
+    return insert(hash, Key(key.begin(), key.end()), make);
+  }
+
+private:
+  struct Entry : KeyEntry {
+    Entry(std::size_t hashOfKey, Key words, T made) : value(std::move(made)) {
+      key = std::move(words);
+      hash = hashOfKey;
+    }
+    const T value;
+  };
+  static const T *valueOf(const Entry *entry) { return entry ? &entry->value : nullptr; }
+
+  template <typename Make> [[gnu::noinline]] const T &insert(std::size_t hash, Key key, Make &make) {
+    auto entry = std::make_shared<Entry>(hash, std::move(key), make());
+    std::lock_guard lock(mutex);
+    if (const T *found = valueOf(table.find(hash, entry->key)))
+      return *found; // another thread was first
+    return table.insert(std::move(entry))->value;
+  }
+
+  KeyTable<Entry> table;
+  std::mutex mutex;
+};
+
+} // namespace calque::detail
+#endif

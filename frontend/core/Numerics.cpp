@@ -1,0 +1,80 @@
+#include "frontend/core/Numerics.h"
+
+#include "absl/strings/str_cat.h"
+#include "calque/debug.h"
+#include "frontend/core/TensorImpl.h"
+#include "runtime/Assertions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+namespace calque {
+
+namespace detail {
+
+namespace {
+bool asked() {
+  const char *text = std::getenv("CALQUE_CHECK_NUMERICS");
+  return text && std::string_view(text) == "1";
+}
+
+bool areFinite(const Tensor &x) {
+  const TensorImpl &impl = *x.impl();
+  if (!is_floating(impl.type->dtype))
+    return true;
+  return dispatch(impl.type->dtype, [&]<typename T>(std::type_identity<T>) {
+    if constexpr (std::is_floating_point_v<T>) {
+      const auto *elements = static_cast<const T *>(impl.buffer.data());
+      return std::all_of(elements, elements + impl.type->numElements(), [](T x) { return std::isfinite(x); });
+    }
+    return true;
+  });
+}
+
+// As an assertion of compiled code says it.
+std::string describeNotFinite(const Tensor &x) {
+  const TensorImpl &impl = *x.impl();
+  std::vector<unsigned char> holds(static_cast<std::size_t>(impl.type->numElements()), 1);
+  dispatch(impl.type->dtype, [&]<typename T>(std::type_identity<T>) {
+    if constexpr (std::is_floating_point_v<T>)
+      std::transform(static_cast<const T *>(impl.buffer.data()),
+                     static_cast<const T *>(impl.buffer.data()) + holds.size(), holds.begin(),
+                     [](T x) { return std::isfinite(x); });
+  });
+  const runtime::ShownTensor shown{static_cast<std::int32_t>(impl.type->dtype), impl.buffer.data(), impl.type->dims};
+  return runtime::describeFailed(holds.data(), impl.type->dims, {&shown, 1});
+}
+} // namespace
+
+std::atomic<bool> checkingNumerics = asked();
+
+bool canCheckNumerics(std::span<const Tensor *const> inputs) {
+  return checksNumerics() && std::ranges::all_of(inputs, [](const Tensor *x) {
+           return x->impl()->buffer.data() || x->impl()->type->numElements() == 0;
+         });
+}
+
+void throwNotFinite(std::string_view operation, const std::string &elements, SourceLocation where) {
+  throw AssertionError(
+      absl::StrCat(std::string(operation),
+                   ": the result has a NaN or an infinity, and the operands are finite (check_numerics)", elements),
+      where);
+}
+
+void requireFinite(std::string_view operation, std::span<const Tensor *const> operands, std::span<const Tensor> results,
+                   SourceLocation where) {
+  auto isFloat = [](const Tensor *x) { return is_floating(x->impl()->type->dtype); };
+  auto broken = std::ranges::find_if_not(results, areFinite);
+  if (broken == results.end() || std::ranges::none_of(operands, isFloat) ||
+      !std::ranges::all_of(operands, [](const Tensor *x) { return areFinite(*x); }))
+    return;
+  throwNotFinite(operation, describeNotFinite(*broken), where);
+}
+
+} // namespace detail
+
+void debug::enable_check_numerics(bool on) { detail::checkingNumerics.store(on); }
+bool debug::checks_numerics() { return detail::checksNumerics(); }
+
+} // namespace calque

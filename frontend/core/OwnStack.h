@@ -1,0 +1,27 @@
+// Runs what needs a deep stack on a thread that has one: compilers recurse, and the caller's stack may be the 16 KiB of
+// a fiber or of a small thread. A std::thread can't be given the size of its stack.
+#ifndef CALQUE_FRONTEND_CORE_OWNSTACK_H
+#define CALQUE_FRONTEND_CORE_OWNSTACK_H
+
+#include <atomic>
+#include <memory>
+#include <type_traits>
+
+namespace calque::detail {
+
+// Calls work(context) on a thread of its own and waits for it. What it throws is thrown here. CompileError when no
+// thread can be started.
+void onOwnStack(void (*work)(void *), void *context);
+
+template <typename F> void onOwnStack(F &&work) {
+  using Callable = std::remove_reference_t<F>;
+  onOwnStack([](void *context) { (*static_cast<Callable *>(context))(); },
+             const_cast<void *>(static_cast<const void *>(std::addressof(work))));
+}
+
+// How much of this thread's work is done by others in the meantime: while it is not 0 the thread gets on, though it
+// takes no time of the CPU. Other threads may read it for as long as this one runs.
+std::atomic<int> &workElsewhere();
+
+} // namespace calque::detail
+#endif

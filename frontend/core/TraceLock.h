@@ -1,0 +1,57 @@
+// A function's lock: one thread at a time traces it. What a lambda does while it is traced may need the lock of another
+// function, or of its own on another thread, so that waiting could have no end, as a std::mutex or an absl::Mutex would
+// wait:
+//
+// - Two threads whose lambdas call each other's function: the one that would close the circle goes in as well. The
+//   owner can't go on before it comes out again, so the lambda is entered as if by a recursive call.
+// - A lambda that waits for a thread which calls the function: the owner neither runs nor waits for a lock. The waiting
+//   thread gives up with an error.
+#ifndef CALQUE_FRONTEND_CORE_TRACELOCK_H
+#define CALQUE_FRONTEND_CORE_TRACELOCK_H
+
+#include "calque/source_location.h"
+
+#include <atomic>
+#include <ctime>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace calque::detail {
+
+class TraceLock {
+public:
+  // Of the function with this name, made there.
+  TraceLock(std::string name, SourceLocation where) : name(std::move(name)), where(where) {}
+
+  // StateError where waiting has no end; `call` is its line. A thread may hold it several times.
+  void lock(SourceLocation call);
+  void unlock();
+
+  class Guard {
+  public:
+    explicit Guard(TraceLock &held, SourceLocation call = {}) : held(held) { held.lock(call); }
+    ~Guard() { held.unlock(); }
+    Guard(const Guard &) = delete;
+    Guard &operator=(const Guard &) = delete;
+
+  private:
+    TraceLock &held;
+  };
+
+private:
+  struct Owner {
+    std::thread::id thread;
+    clockid_t clock;                   // its CPU's time
+    const std::atomic<int> *elsewhere; // see workElsewhere()
+  };
+  static bool waitsFor(std::thread::id thread, std::thread::id other);
+  static const Owner *lastOwner(const TraceLock &lock);
+
+  const std::string name;
+  const SourceLocation where;
+  std::vector<Owner> owners; // the innermost last
+};
+
+} // namespace calque::detail
+#endif

@@ -1,0 +1,176 @@
+// Tapes. A tape is a range of operations of a Recording: that of a trace, or one that the thread's eager tapes share.
+#ifndef CALQUE_FRONTEND_GRADIENTS_TAPE_H
+#define CALQUE_FRONTEND_GRADIENTS_TAPE_H
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/node_hash_map.h"
+#include "calque/gradient_tape.h"
+#include "frontend/compiled/CalledProgram.h"
+#include "frontend/core/Trace.h"
+
+namespace calque::detail {
+
+// What the eager tapes of a thread record together: operations, and the tensors that their derivatives are made of. The
+// call of a compiled function is one operation, a `checkpoint` with the function's program inside.
+class EagerRecorder {
+public:
+  schema::ValueId valueOf(const Tensor &x, SourceLocation where = {}); // a new leaf for an unknown tensor
+  bool isTracked(const Tensor &x) const;
+  void track(schema::ValueId value);
+  bool isTracked(schema::ValueId value) const {
+    return schema::index(value) < tracked.size() && tracked[schema::index(value)];
+  }
+
+  void record(schema::OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes,
+              std::span<const Tensor> results, SourceLocation where);
+  void recordCall(const CalledProgram &called, std::span<const Tensor *const> parameters,
+                  std::span<const std::shared_ptr<VariableState>> variables, std::span<const Tensor> before,
+                  std::span<const Tensor> results, SourceLocation where);
+
+  // The tensor that the value was; one of its type without elements, if no derivative takes these.
+  Tensor tensorOf(schema::ValueId value) const;
+  // The program of an operation that is a call, else null. It stays where it is while calls are recorded.
+  const CalledProgram *calledBy(std::size_t op) const {
+    auto found = calls.find(op);
+    return found == calls.end() ? nullptr : &found->second;
+  }
+
+  schema::Recording recording;
+
+private:
+  schema::ValueId append(schema::OpId op, std::span<const schema::ValueId> operands,
+                         std::span<const schema::Attribute> attributes, std::span<const Tensor> results,
+                         const schema::SourceLine &line);
+  void setId(schema::ValueId value, std::uint64_t id);
+  void keep(schema::ValueId value, const Tensor &x);
+
+  std::vector<std::uint64_t> ids; // of tensors, by value
+  std::vector<Tensor> kept;       // by value; those whose elements derivatives take
+  absl::flat_hash_map<std::uint64_t, schema::ValueId> values;
+  absl::node_hash_map<std::size_t, CalledProgram> calls; // by the number of the operation
+  std::vector<bool> tracked;                             // whether a value depends on a watched one
+};
+
+class TapeState;
+
+// DTypeError for what has no derivatives.
+void requireFloatingType(const char *operation, const schema::TensorType &type, SourceLocation where);
+
+// The tapes of a thread that record, the innermost last, and what its eager ones share while there are any. A tape
+// keeps it, and may outlive its thread.
+struct ThreadTapes {
+  std::vector<TapeState *> recording;
+  std::shared_ptr<EagerRecorder> eager;
+};
+const std::shared_ptr<ThreadTapes> &threadTapes();
+
+class TapeState {
+public:
+  TapeState(GradientTapeOptions options, SourceLocation where);
+  ~TapeState();
+
+  void watch(schema::ValueId value);
+  void noteRead(const std::shared_ptr<VariableState> &variable, schema::ValueId value);
+  // Whether reads of the variable are watched, by themselves or because of watch().
+  bool isWatching(const VariableState &variable) const;
+  // `pullbackOf` is the function whose pullback asks; null: the tape's user does.
+  std::vector<std::optional<Tensor>> gradient(const std::vector<Tensor> &targets,
+                                              const std::vector<std::vector<schema::ValueId>> &sources,
+                                              const std::vector<Tensor> &seeds, const char *pullbackOf,
+                                              SourceLocation where, bool zerosWillDo = false);
+  // The derivatives of each element of the target, with the target's dimensions before the source's. With `ofExamples`,
+  // axis 0 of both runs over examples, and each element is differentiated by its own example of the source only.
+  std::vector<std::optional<Tensor>> jacobian(const Tensor &target,
+                                              const std::vector<std::vector<schema::ValueId>> &sources, bool ofExamples,
+                                              SourceLocation where);
+  void stop();
+  void pause();
+  void resume();
+  void reset();
+  bool isPaused() const { return pauses > 0; }
+  // Lets go of what an eager tape has kept, once it has served its one gradient.
+  void release();
+  void checkUse(bool isPullback, SourceLocation where);
+  schema::Recording &recording() { return trace ? trace->recording : eager->recording; }
+  schema::ValueId valueOf(const Tensor &x, SourceLocation where) {
+    return trace ? trace->valueOf(x, where) : eager->valueOf(x, where);
+  }
+
+  const std::shared_ptr<ThreadTapes> home; // of the thread that made it
+  const GradientTapeOptions options;
+  const SourceLocation where;
+  std::shared_ptr<Trace> trace;         // of a tape in a trace
+  std::shared_ptr<EagerRecorder> eager; // of an eager tape; exactly one of the two is set
+  bool recordingNow = true;
+  bool used = false;
+
+  struct WatchedVariable {
+    std::shared_ptr<VariableState> variable;
+    std::vector<schema::ValueId> values; // one for each read
+    bool asked = false;                  // watched by watch()
+  };
+  std::vector<WatchedVariable> variables;
+
+private:
+  // What is between targets and sources.
+  struct Plan {
+    std::vector<schema::ValueId> targets, connected; // sources that a path connects to a target
+    std::vector<schema::ValueId> stops;              // the boundary of the tape
+    // Of the connected sources those to which all paths lead through derivatives. Whether any is left shows only when
+    // these are expanded: the third derivative of x * x does not depend on x.
+    std::vector<schema::ValueId> byDerivatives;
+  };
+  Plan planFor(const std::vector<Tensor> &targets, const std::vector<std::vector<schema::ValueId>> &sources,
+               const char *operation, SourceLocation where);
+  void dropUnconnected(Plan &plan);
+  // Whether an earlier path of host code has shown it of all connected sources, so that the compiler need not be asked.
+  bool areConnected(const Plan &plan, const std::vector<std::vector<schema::ValueId>> &sources,
+                    const Question &question) const;
+  // In a run that finds out what host code does: sources that another path connects are connected, and what is only a
+  // value of an iteration is no stop, so that the paths ask for the same.
+  void joinPaths(Plan &plan, const std::vector<std::vector<schema::ValueId>> &sources, const Question &question);
+  // Leaves in a plan the sources that have a gradient here.
+  void settle(Plan &plan, const std::vector<std::vector<schema::ValueId>> &sources, bool zerosWillDo,
+              SourceLocation where);
+  // The cotangents of the connected sources, in order; of an eager tape, none for those that turn out to have none.
+  // `seeds` has a tensor for each target, an empty one for integers. With `batched`, seeds and cotangents are stacked
+  // along axis 0.
+  std::vector<std::optional<Tensor>> pullBack(const Plan &plan, std::span<const Tensor> seeds, bool batched,
+                                              SourceLocation where);
+  std::vector<std::optional<Tensor>> pullBackTraced(const Plan &plan, std::span<const Tensor> seeds,
+                                                    SourceLocation where);
+  std::vector<std::optional<Tensor>> pullBackEager(const Plan &plan, std::span<const Tensor> seeds, bool batched,
+                                                   SourceLocation where);
+  // The sums of the cotangents of each source, which was read as several values.
+  std::vector<std::optional<Tensor>> sumsOf(const Plan &plan, const std::vector<std::vector<schema::ValueId>> &sources,
+                                            std::span<const std::optional<Tensor>> cotangents, SourceLocation where);
+  // The operations up to the last target that the tape has recorded, by number, in order.
+  std::vector<std::size_t> seenOps(std::span<const schema::ValueId> targets);
+
+  struct Watch {
+    schema::ValueId value;
+    std::size_t from; // the first operation for which the value is watched
+  };
+  std::vector<Watch> watches;
+  std::size_t firstOp = 0, endOp = 0;
+  int pauses = 0;
+  std::vector<std::pair<std::size_t, std::size_t>> unseen; // ranges of operations while paused; the last may be open
+};
+
+// Those of this thread.
+inline std::vector<TapeState *> &activeTapes() { return threadTapes()->recording; }
+inline std::shared_ptr<EagerRecorder> &eagerRecorder() { return threadTapes()->eager; }
+
+// Whether an eager tape of this thread records.
+bool eagerTapesActive();
+void recordEager(schema::OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes,
+                 std::span<const Tensor> results, SourceLocation where);
+// Records that a compiled function has run.
+void recordCall(const CalledProgram &called, std::span<const Tensor *const> parameters,
+                std::span<const std::shared_ptr<VariableState>> variables, std::span<const Tensor> before,
+                std::span<const Tensor> results, SourceLocation where);
+// Tells the tapes that a variable was read.
+void noteVariableRead(const std::shared_ptr<VariableState> &variable, const Tensor &value);
+
+} // namespace calque::detail
+#endif

@@ -1,0 +1,51 @@
+// A C++ callable that a function calls, and how native code calls it.
+#ifndef CALQUE_FRONTEND_OPERATIONS_HOSTCALL_H
+#define CALQUE_FRONTEND_OPERATIONS_HOSTCALL_H
+
+#include "absl/container/flat_hash_map.h"
+#include "calque/host_call.h"
+#include "frontend/core/TensorImpl.h"
+
+namespace calque::detail {
+
+struct HostFunction {
+  HostCallable callable;
+  std::vector<schema::TensorType> inputs; // some sizes may be unknown
+  std::vector<schema::TensorType> results;
+  SourceLocation where;
+  // What runs of a lambda that find out its control flow know it by, if each of them makes it anew; else empty.
+  std::string identity = {};
+
+  // Calls it on the inputs, whose addresses come first and whose sizes are `sizes`, and copies its results to the
+  // addresses after them.
+  void run(std::span<void *const> addresses, const std::int64_t *sizes) const;
+  void clearResults(std::span<void *const> addresses) const;
+};
+
+// Records the call of a function in the current trace. One with an identity is recorded once.
+std::vector<Tensor> recordHostCall(std::shared_ptr<const HostFunction> function, const std::vector<Tensor> &inputs);
+
+// What host calls of one call of a function keep for later ones, by number. It goes with the call.
+struct KeptByCall {
+  std::int64_t last = 0;
+  absl::flat_hash_map<std::int64_t, std::shared_ptr<void>> entries;
+};
+// Of the call whose host call runs on this thread.
+KeptByCall &keptByCall();
+// Sets it for a scope.
+class KeptScope {
+public:
+  explicit KeptScope(KeptByCall &kept);
+  ~KeptScope();
+  KeptScope(const KeptScope &) = delete;
+  KeptScope &operator=(const KeptScope &) = delete;
+
+private:
+  KeptByCall *before;
+};
+
+// The line of the host call that runs on this thread, which stands in for that of an operator without one.
+SourceLocation hostCallLine();
+
+} // namespace calque::detail
+#endif

@@ -1,0 +1,105 @@
+// The public functions: the generated ones and those written over them.
+#include "calque/functions.h"
+
+#include "absl/strings/str_cat.h"
+#include "calque/call_site.h"
+#include "frontend/core/Apply.h"
+#include "frontend/core/Shape.h"
+#include "frontend/gradients/CustomGradient.h"
+
+#include <array>
+
+namespace calque {
+
+#include "frontend/Functions.cpp.inc"
+
+using schema::OpId;
+
+Tensor operator!(const Variable &x) { return !x.value(SourceLocation()); }
+Tensor operator!(const Tensor &x) {
+  // An operator has no argument that could carry its line; the line of the tensor is the nearest.
+  return logical_not(Operand(x, detail::implOf(x).where));
+}
+
+namespace {
+// Two sizes of which one is not known are compared at the call; only a known 1 is repeated.
+bool mayDiffer(const Size &a, const Size &b) { return a.is_known() && b.is_known() && a != b; }
+
+Tensor broadcastBatch(const Tensor &x, const Shape &batch, SourceLocation where) {
+  const Shape own = x.shape();
+  bool fits = own.size() == batch.size() + 2;
+  for (std::size_t i = 0; fits && i < batch.size(); ++i)
+    fits = !(own[i].is_known() && own[i] == 1) || (batch[i].is_known() && batch[i] == 1);
+  if (fits)
+    return x;
+  Shape shape = batch;
+  shape.insert(shape.end(), own.end() - 2, own.end());
+  return broadcast_to(Operand(x, where), shape);
+}
+
+// The batch dimensions of a matrix product, broadcast as in NumPy.
+Shape mergeBatches(const Shape &a, const Shape &b, const std::string &shapes, SourceLocation where) {
+  Shape batch(std::max(a.size(), b.size()) - 2, 1);
+  for (const Shape *shape : {&a, &b}) {
+    std::size_t offset = batch.size() - (shape->size() - 2);
+    for (std::size_t i = 0; i + 2 < shape->size(); ++i) {
+      const Size &size = (*shape)[i];
+      Size &merged = batch[offset + i];
+      if (size.is_known() && size == 1)
+        continue;
+      if (merged.is_known() && merged == 1)
+        merged = size;
+      else if (mayDiffer(size, merged))
+        throw ShapeError(absl::StrCat("matmul: the batch dimensions of ", shapes, " don't broadcast: sizes ",
+                                      merged.str(), " and ", size.str(), " must be equal, or one of them 1"),
+                         where);
+      else if (size.is_known())
+        merged = size;
+    }
+  }
+  return batch;
+}
+} // namespace
+
+Tensor matmul(const Operand &a, const Operand &b, MatmulOptions options) {
+  SourceLocation where = detail::userLine(a.where());
+  CallSite library(where, "matmul");
+  const Operand *operands[] = {&a, &b};
+  std::vector<Tensor> tensors = detail::adoptNumbers(OpId::Contract, operands);
+  Tensor lhs = tensors[0], rhs = tensors[1];
+  const Shape left = lhs.shape(), right = rhs.shape();
+  std::string shapes = absl::StrCat(left.str(), " and ", right.str());
+  if (lhs.rank() < 2 || rhs.rank() < 2)
+    throw ShapeError(absl::StrCat("matmul: both operands need rank 2 or more; their shapes are ", shapes), where);
+  std::int64_t lhsInner = lhs.rank() - (options.transpose_a ? 2 : 1),
+               rhsInner = rhs.rank() - (options.transpose_b ? 1 : 2);
+  const Size &inner = left[lhsInner], &other = right[rhsInner];
+  if (mayDiffer(inner, other))
+    throw ShapeError(absl::StrCat("matmul: the inner dimensions are ", inner.str(), " and ", other.str(),
+                                  " and must be equal; the shapes are ", shapes,
+                                  options.transpose_a ? ", the first transposed" : "",
+                                  options.transpose_b ? ", the second transposed" : ""),
+                     where);
+
+  // One matrix on the right for all of a batch: nothing is repeated, and its gradient is one product as well.
+  bool isOneMatrix = rhs.rank() == 2;
+  std::vector<std::int64_t> batchAxes;
+  if ((lhs.rank() > 2 || rhs.rank() > 2) && !isOneMatrix) {
+    Shape batch = mergeBatches(left, right, shapes, where);
+    lhs = broadcastBatch(lhs, batch, where);
+    rhs = broadcastBatch(rhs, batch, where);
+    for (std::size_t i = 0; i < batch.size(); ++i)
+      batchAxes.push_back(static_cast<std::int64_t>(i));
+  }
+  std::array<Tensor, 2> pair{lhs, rhs};
+  std::array<schema::Attribute, 4> attributes{
+      schema::Attribute(batchAxes), schema::Attribute(batchAxes),
+      schema::Attribute(std::vector<std::int64_t>{lhs.rank() - (options.transpose_a ? 2 : 1)}),
+      schema::Attribute(std::vector<std::int64_t>{rhs.rank() - (options.transpose_b ? 1 : 2)})};
+  Tensor product = detail::apply(OpId::Contract, pair, attributes, where);
+  if (detail::gradientOverridesActive()) [[unlikely]]
+    detail::overrideGradient(detail::kMatmul, tensors, {&product, 1}, where);
+  return product;
+}
+
+} // namespace calque

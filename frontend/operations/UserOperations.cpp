@@ -1,0 +1,154 @@
+#include "frontend/operations/UserOperations.h"
+
+#include "absl/strings/str_cat.h"
+#include "calque/custom_gradient.h"
+#include "frontend/core/Apply.h"
+#include "frontend/core/Shape.h"
+#include "frontend/core/Tracer.h"
+
+#include <map>
+#include <mutex>
+#include <typeinfo>
+
+namespace calque {
+namespace detail {
+
+using schema::OpId;
+
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<const OperationDefinition>> operations;
+};
+Registry &registry() {
+  static auto *operations = new Registry; // never destroyed: native code may still call while the process ends
+  return *operations;
+}
+
+std::vector<TensorSpec<>> specsOf(std::span<const Tensor> tensors, SourceLocation where) {
+  std::vector<TensorSpec<>> specs;
+  for (const Tensor &x : tensors) {
+    const schema::TensorType &type = *implOf(x, where).type;
+    specs.emplace_back(type.dtype, shapeOf(type.dims));
+  }
+  return specs;
+}
+
+// Answers the compiler by the program's own rules. No exception may pass into the compiler.
+struct Rules : schema::ExternRules {
+  schema::RecordingRef batched(const std::string &symbol, std::span<const schema::TensorType> operands,
+                               const std::vector<bool> &isBatched, std::string &error) override {
+    std::shared_ptr<const OperationDefinition> definition = findUserOperation(symbol);
+    if (!definition || !definition->batching)
+      return nullptr;
+    try {
+      std::vector<TracedParameter> parameters;
+      for (const schema::TensorType &type : operands)
+        parameters.push_back({std::make_shared<const schema::TensorType>(type)});
+      TraceOptions options{.name = symbol, .isCalled = false};
+      options.constants = TraceOptions::Constants::All; // it has no other inputs than the operands
+      TracedProgram program = traceProgram(options, parameters, [&](Trace &, const std::vector<Tensor> &inputs) {
+        return definition->batching(inputs, isBatched);
+      });
+      return std::make_shared<const schema::Recording>(program.trace->recording);
+    } catch (const std::exception &thrown) {
+      error = absl::StrCat(symbol, ": ", thrown.what());
+    } catch (...) {
+      error = absl::StrCat(symbol, ": it throws what is no std::exception");
+    }
+    return nullptr;
+  }
+};
+
+} // namespace
+
+std::shared_ptr<const OperationDefinition> findUserOperation(const std::string &name) {
+  std::lock_guard lock(registry().mutex);
+  auto found = registry().operations.find(name);
+  return found == registry().operations.end() ? nullptr : found->second;
+}
+
+std::int32_t runUserOperation(const OperationDefinition &definition, std::span<const schema::TensorType> types,
+                              std::size_t numInputs, std::span<void *const> addresses) {
+  std::vector<KernelTensor> tensors;
+  for (std::size_t i = 0; i < types.size(); ++i)
+    tensors.push_back({types[i].numElements() ? addresses[i] : nullptr, types[i].dims.data(),
+                       static_cast<std::int32_t>(types[i].dims.size()), types[i].dtype});
+  return definition.kernel(tensors.data(), tensors.data() + numInputs, definition.data);
+}
+
+schema::ExternRules &userOperationRules() {
+  static auto *rules = new Rules;
+  return *rules;
+}
+
+} // namespace detail
+
+Operation::Operation(OperationDefinition definition, SourceLocation where) {
+  if (definition.name.empty())
+    throw ValueError("an operation needs a name", where);
+  if (!definition.types || !definition.kernel)
+    throw ValueError(absl::StrCat("operation '", definition.name, "' needs a type rule and a kernel"), where);
+  auto shared = std::make_shared<const OperationDefinition>(std::move(definition));
+  detail::Registry &registry = detail::registry();
+  std::lock_guard lock(registry.mutex);
+  if (schema::findOperation(shared->name) || schema::findFunction(shared->name) ||
+      !registry.operations.emplace(shared->name, shared).second)
+    throw ValueError(absl::StrCat("there is an operation '", shared->name, "' already"), where);
+  definition_ = std::move(shared);
+}
+
+namespace {
+// Throws the same error with that line, if it is one of these.
+template <typename... Errors> void rethrowAt(const Error &error, SourceLocation where) {
+  ((typeid(error) == typeid(Errors) ? throw Errors(error.what(), where) : void()), ...);
+}
+
+// What the type rule gives. An error of it gets the line of the call, which it can't know.
+std::vector<TensorSpec<>> resultsOf(const OperationDefinition &definition, const std::vector<Tensor> &inputs,
+                                    SourceLocation where) {
+  std::vector<TensorSpec<>> specs = detail::specsOf(inputs, where);
+  try {
+    return definition.types(specs);
+  } catch (const Error &error) {
+    if (!error.location().line)
+      rethrowAt<ShapeError, DTypeError, ValueError, IndexError, LookupError, StateError, DataError>(error, where);
+    throw;
+  }
+}
+
+const OperationDefinition &checked(const std::shared_ptr<const OperationDefinition> &definition, SourceLocation where) {
+  if (!definition)
+    detail::throwEmptyHandle("operation", where);
+  return *definition;
+}
+} // namespace
+
+const std::string &Operation::name(SourceLocation where) const { return checked(definition_, where).name; }
+
+std::vector<Tensor> Operation::operator()(const std::vector<Tensor> &inputs, SourceLocation where) const {
+  where = detail::userLine(where);
+  const OperationDefinition &definition = checked(definition_, where);
+  std::vector<std::int64_t> types;
+  for (const TensorSpec<> &spec : resultsOf(definition, inputs, where)) {
+    if (!spec.has_rank() || !spec.shape().is_known())
+      throw ShapeError(absl::StrCat(definition.name, ": the results' sizes must be known; one is ", spec.str()), where);
+    types.push_back(static_cast<std::int64_t>(spec.dtype()));
+    types.push_back(static_cast<std::int64_t>(spec.shape().size()));
+    types.insert(types.end(), spec.shape().begin(), spec.shape().end());
+  }
+  if (types.empty())
+    throw ValueError(absl::StrCat(definition.name, ": the type rule gives no results"), where);
+  schema::Attribute attributes[] = {definition.name, std::move(types)};
+  auto apply = [&](const std::vector<Tensor> &given) {
+    return detail::applyAll(schema::OpId::Extern, given, attributes, where);
+  };
+  std::vector<Tensor> results = detail::runRecorded(definition.name.c_str(), inputs, apply, where);
+  if (!definition.pullback)
+    return results;
+  auto pull = [&](const std::vector<Tensor> &cotangents) { return definition.pullback(inputs, results, cotangents); };
+  return detail::withGradient(definition.name.c_str(), inputs, results, pull, where);
+}
+
+} // namespace calque

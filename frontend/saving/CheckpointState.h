@@ -1,0 +1,71 @@
+// What a checkpoint consists of, and its files: <name>-<number>.safetensors in a directory.
+#ifndef CALQUE_FRONTEND_SAVING_CHECKPOINTSTATE_H
+#define CALQUE_FRONTEND_SAVING_CHECKPOINTSTATE_H
+
+#include "absl/strings/str_cat.h"
+#include "frontend/saving/Restoration.h"
+
+#include <ctime>
+#include <exception>
+#include <thread>
+
+namespace calque::detail {
+
+struct CheckpointState {
+  std::vector<Checkpoint::Entry> parts;
+  std::int64_t counter = 0; // of the last save
+
+  // Waits. What then turns out to have failed is warned of.
+  ~CheckpointState();
+
+  void visit(CheckpointVisitor &visitor) const;
+  CheckpointItems items() const;
+
+  // The values now.
+  struct Snapshot {
+    std::vector<TensorEntry> entries;
+    TensorFile::Metadata metadata;
+  };
+  Snapshot snapshot(SourceLocation where) const;
+
+  // Writes here, or on a thread beside the program: to the file, or to that which is reserved. Then does what is left.
+  void write(const std::string &file, std::shared_ptr<FileWriter> reserved, CheckpointOptions options,
+             SourceLocation where, std::function<void()> then);
+  // Writes <name>-<number> into a directory, and gives its path: the number that is asked for, which is above those of
+  // the directory, or else the next one that nobody has, also while others save there.
+  std::string writeNumbered(const std::string &directory, const std::string &name, std::optional<std::int64_t> number,
+                            CheckpointOptions options, SourceLocation where, std::function<void()> then);
+  void wait();
+  // None where there is no path.
+  std::shared_ptr<Restoration> restored(const std::optional<std::string> &path, bool counts, SourceLocation where);
+
+private:
+  std::thread writer;
+  std::exception_ptr fault; // of the writer, until it is joined
+};
+
+// StateError in a trace.
+void refuseTrace(const char *what, SourceLocation where);
+// Throws "<path>: <fault>", a DataError.
+[[noreturn]] inline void fail(const std::string &fault, const std::string &path, SourceLocation where) {
+  throw DataError(absl::StrCat(path, ": ", fault), where);
+}
+
+//===-- Files -----------------------------------------------------------------------------------===//
+
+inline constexpr const char *kCheckpointEnding = ".safetensors";
+
+struct NumberedFile {
+  std::int64_t number;
+  std::string name; // without the number
+  timespec written;
+  // Without the ending.
+  std::string path(const std::string &directory) const;
+};
+// Those of one name or of all, by their numbers. A name without a directory is one of the current directory.
+std::vector<NumberedFile> numberedFiles(const std::string &directory, const std::optional<std::string> &name);
+std::string pathIn(const std::string &directory, const std::string &name);
+void makeDirectory(const std::string &directory, SourceLocation where);
+
+} // namespace calque::detail
+#endif

@@ -1,0 +1,374 @@
+#include "frontend/saving/Restoration.h"
+
+#include "absl/strings/str_cat.h"
+#include "calque/call_site.h"
+#include "calque/warnings.h"
+#include "frontend/compiled/Execute.h"
+#include "frontend/core/Apply.h"
+
+#include <algorithm>
+
+namespace calque {
+
+//===-- Parts -----------------------------------------------------------------------------------===//
+
+Trackable::~Trackable() = default;
+
+void Trackable::restore_made(const std::function<void(CheckpointVisitor &)> &parts) {
+  // A copy, because what is restored may be waited for anew.
+  for (const detail::Awaited &each : std::vector(awaited_.rbegin(), awaited_.rend()))
+    each.from->restore(each.path, parts, {});
+}
+
+void Trackable::unmake(const std::function<void(CheckpointVisitor &)> &parts) {
+  for (const detail::Awaited &each : awaited_)
+    each.from->giveBack(each.path, parts);
+}
+
+std::string CheckpointVisitor::pathOf(const std::string &name) const {
+  // In the root's names Calque has some for itself, as a file has them.
+  if (name.empty() || name.find('/') != std::string::npos || (path_.empty() && name.starts_with("calque.")))
+    throw ValueError(absl::StrCat("checkpoint: '", name, "'", path_.empty() ? "" : absl::StrCat(" in '", path_, "'"),
+                                  " is no name of a part; it must not be empty, have no '/' and not begin with "
+                                  "'calque.'"),
+                     detail::userLine({}));
+  return path_.empty() ? name : absl::StrCat(path_, "/", name);
+}
+
+void CheckpointVisitor::variable(const std::string &name, const Variable &variable) {
+  const std::shared_ptr<detail::VariableState> &state = detail::stateOf(variable, {});
+  if (items_.seen.insert(state.get()).second)
+    items_.variables.push_back({pathOf(name), state});
+}
+void CheckpointVisitor::slot(const std::string &kind, const Variable &of, const Variable &slot) {
+  const std::shared_ptr<detail::VariableState> &state = detail::stateOf(slot, {});
+  if (items_.seen.insert(state.get()).second)
+    items_.slots.push_back({path_, kind, detail::stateOf(of, {}), state});
+}
+void CheckpointVisitor::tensor(const std::string &name, Tensor &x) { items_.tensors.push_back({pathOf(name), &x}); }
+void CheckpointVisitor::value(const std::string &name, std::string &x) {
+  text(name, [&x] { return x; }, [&x](const std::string &from) { x = from; });
+}
+void CheckpointVisitor::text(const std::string &name, std::function<std::string()> save,
+                             std::function<void(const std::string &)> restore) {
+  items_.texts.push_back({pathOf(name), std::move(save), std::move(restore)});
+}
+void CheckpointVisitor::part(const std::string &name, Trackable &part) {
+  if (!items_.seen.insert(&part).second)
+    return;
+  CheckpointVisitor inside(items_, pathOf(name));
+  part.checkpoint_parts(inside);
+}
+void CheckpointVisitor::later(Trackable &object) { items_.later.emplace_back(&object, path_); }
+
+namespace detail {
+
+void throwNoNumber(const std::string &name, const std::string &text, const char *kind) {
+  throw DataError(absl::StrCat("restore: '", name, "' is '", text, "', which is no ", kind), userLine({}));
+}
+
+CheckpointItems CheckpointItems::of(const std::string &path, const std::function<void(CheckpointVisitor &)> &parts) {
+  CheckpointItems items;
+  CheckpointVisitor visitor(items, path);
+  parts(visitor);
+  return items;
+}
+
+//===-- Restoring -------------------------------------------------------------------------------===//
+
+Restoration::Restoration(const TensorFile &file, TensorFile::Metadata given, const void *owner, SourceLocation where)
+    : path(file.path()), owner(owner), where(where) {
+  for (const TensorEntry &entry : file.entries())
+    tensors[entry.name].value = file.tensor(entry, where);
+  for (auto &[name, text] : given)
+    texts[name].value = std::move(text);
+  left = tensors.size() + texts.size();
+}
+
+template <typename T> void Restoration::take(Value<T> &value) {
+  value = {{}, true};
+  --left;
+}
+
+Restoration::~Restoration() {
+  std::vector<std::string> left = unused();
+  if (isPartial || left.empty())
+    return;
+  try {
+    warn(absl::StrCat("restore: ", path, " has ", schema::counted(left.size(), "value"),
+                      " that nothing has taken, the first is '", left[0],
+                      "'; expect_partial() says that it is meant so"),
+         where);
+  } catch (...) { // of a handler
+  }
+}
+
+std::vector<std::string> Restoration::pathsOf(const CheckpointItems::OfVariable &item) const {
+  auto found = known.find(item.state.get());
+  return found == known.end() || found->second.paths.empty() ? std::vector{item.path} : found->second.paths;
+}
+
+std::vector<std::string> Restoration::pathsOf(const CheckpointItems::OfSlot &item) const {
+  auto found = known.find(item.of.get());
+  const bool isKnown = found != known.end() && found->second.state.lock() == item.of;
+  std::vector<std::string> paths;
+  if (isKnown)
+    for (const std::string &each : found->second.paths)
+      paths.push_back(absl::StrCat(item.path, item.path.empty() ? "" : "/", item.kind, "/", each));
+  if (paths.empty())
+    paths.push_back(absl::StrCat(item.path, item.path.empty() ? "" : "/", item.state->name));
+  return paths;
+}
+
+void Restoration::restore(const std::string &below, const std::function<void(CheckpointVisitor &)> &parts,
+                          SourceLocation line) {
+  line = userLine(line);
+  CallSite site(line); // of what is wrong with a name, and of the user's code
+  CheckpointItems items = CheckpointItems::of(below, parts);
+  std::lock_guard lock(mutex);
+  for (const CheckpointItems::OfVariable &item : items.variables) {
+    Known &entry = known[item.state.get()];
+    if (entry.state.lock() != item.state)
+      entry = {item.state, {}, false};
+    if (std::ranges::find(entry.paths, item.path) == entry.paths.end())
+      entry.paths.push_back(item.path);
+  }
+
+  // Everything is checked before anything changes.
+  struct Assignment {
+    std::shared_ptr<VariableState> state;
+    Value<Tensor> *from;
+    Tensor fresh;
+  };
+  std::vector<Assignment> assignments;
+  auto find = [&](const auto &item) {
+    for (const std::string &each : pathsOf(item)) {
+      auto found = tensors.find(each);
+      if (found == tensors.end() || found->second.taken)
+        continue;
+      const TensorImpl &impl = implOf(found->second.value);
+      requireType(absl::StrCat("restore: '", each, "' is ", item.state->type->str(), " here, and ", impl.type->str(),
+                               " in ", path),
+                  *impl.type, *item.state->type, line);
+      if (item.state->standIn)
+        throw LeakedTensorError("a variable that was an argument of a traced function is used outside of the trace",
+                                line);
+      refuseHeld(*item.state, line);
+      assignments.push_back({item.state, &found->second, makeEager(item.state->type, impl.buffer, line)});
+      return;
+    }
+  };
+  for (const CheckpointItems::OfVariable &item : items.variables)
+    find(item);
+  for (const CheckpointItems::OfSlot &item : items.slots)
+    find(item);
+
+  // Texts first, because the user's code may find fault with them: then those before it get back what they had.
+  std::vector<std::pair<const CheckpointItems::OfText *, std::string>> before;
+  std::vector<Value<std::string> *> takenTexts;
+  try {
+    for (const CheckpointItems::OfText &item : items.texts) {
+      auto found = texts.find(item.path);
+      if (found == texts.end() || found->second.taken)
+        continue;
+      before.emplace_back(&item, item.save());
+      item.restore(found->second.value);
+      takenTexts.push_back(&found->second);
+    }
+  } catch (...) {
+    for (auto each = before.rbegin(); each != before.rend(); ++each) {
+      try {
+        each->first->restore(each->second);
+      } catch (...) { // the error above says more
+      }
+    }
+    throw;
+  }
+
+  for (Value<std::string> *each : takenTexts)
+    take(*each);
+  for (const CheckpointItems::OfTensor &item : items.tensors)
+    if (auto found = tensors.find(item.path); found != tensors.end() && !found->second.taken) {
+      *item.tensor = std::move(found->second.value);
+      take(found->second);
+    }
+  for (Assignment &each : assignments) {
+    {
+      std::unique_lock guard(each.state->mutex);
+      std::swap(each.state->value, each.fresh);
+    }
+    take(*each.from); // so that the variable is the only owner of its memory
+    Known &entry = known[each.state.get()];
+    if (entry.state.lock() != each.state)
+      entry = {each.state, {}, false};
+    entry.restored = true;
+  }
+  for (const auto &[object, at] : items.later) {
+    // This restore takes the place of those before it, which then miss nothing.
+    std::erase_if(object->awaited_, [&](const Awaited &each) {
+      const bool isBefore = each.from->owner == owner;
+      if (isBefore && each.from.get() != this)
+        each.from->expectPartial();
+      return isBefore;
+    });
+    if (left)
+      object->awaited_.insert(object->awaited_.begin(), {shared_from_this(), at});
+  }
+}
+
+void Restoration::giveBack(const std::string &below, const std::function<void(CheckpointVisitor &)> &parts) {
+  CheckpointItems items = CheckpointItems::of(below, parts);
+  std::lock_guard lock(mutex);
+  auto back = [&](const auto &item) {
+    auto entry = known.find(item.state.get());
+    if (entry == known.end() || entry->second.state.lock() != item.state || !entry->second.restored)
+      return;
+    for (const std::string &each : pathsOf(item))
+      if (auto found = tensors.find(each); found != tensors.end() && found->second.taken) {
+        found->second = {item.state->value, false};
+        ++left;
+        break;
+      }
+  };
+  for (const CheckpointItems::OfSlot &item : items.slots)
+    back(item);
+  for (const CheckpointItems::OfVariable &item : items.variables)
+    back(item);
+}
+
+//===-- What waits ------------------------------------------------------------------------------===//
+
+namespace {
+
+std::string below(const std::string &path, const std::string &rest) {
+  return path.empty() ? rest : absl::StrCat(path, "/", rest);
+}
+
+// The object that a path leads to or into, the innermost one, and the rest of the path.
+template <typename Map>
+std::optional<std::pair<typename Map::const_iterator, std::string>> innermost(const Map &objects,
+                                                                              const std::string &path) {
+  for (std::size_t slash = path.rfind('/');; slash = slash == 0 ? std::string::npos : path.rfind('/', slash - 1)) {
+    const bool isRoot = slash == std::string::npos;
+    if (auto found = objects.find(isRoot ? std::string() : path.substr(0, slash)); found != objects.end())
+      return std::pair(found, isRoot ? path : path.substr(slash + 1));
+    if (isRoot)
+      return std::nullopt;
+  }
+}
+
+} // namespace
+
+Restoration::Waiting Restoration::waitingFor(const CheckpointItems &items) {
+  std::vector<std::pair<std::shared_ptr<Restoration>, Objects>> files;
+  for (const auto &[object, now] : items.later)
+    for (const Awaited &each : object->awaited_) {
+      auto found = std::ranges::find(files, each.from, [](const auto &file) { return file.first; });
+      if (found == files.end())
+        found = files.insert(files.end(), {each.from, {}});
+      found->second.emplace(each.path, now);
+    }
+  Waiting waiting;
+  for (const auto &[file, objects] : files)
+    file->addWaiting(items, objects, waiting);
+  return waiting;
+}
+
+void Restoration::addWaiting(const CheckpointItems &items, const Objects &objects, Waiting &waiting) const {
+  std::lock_guard lock(mutex);
+  if (!left)
+    return;
+  // Where variables are now, by their paths in the file; what has some; and which have slots of which object.
+  std::map<std::string, const CheckpointItems::OfVariable *> variables;
+  absl::flat_hash_set<std::string> filled;
+  absl::flat_hash_set<std::pair<std::string, const VariableState *>> withSlots;
+  for (const CheckpointItems::OfVariable &item : items.variables) {
+    const auto entry = known.find(item.state.get());
+    if (entry != known.end() && entry->second.state.lock() == item.state)
+      for (const std::string &each : entry->second.paths)
+        variables.emplace(each, &item);
+    for (std::string at = item.path; !at.empty() && filled.insert(at).second;) {
+      const std::size_t slash = at.rfind('/');
+      at.resize(slash == std::string::npos ? 0 : slash);
+    }
+    filled.insert("");
+  }
+  for (const CheckpointItems::OfSlot &item : items.slots)
+    withSlots.emplace(item.path, item.of.get());
+
+  // Where a value would be now; none for one that nothing waits for. Where the rest of the file was said not to matter,
+  // only what surely is still to be made counts: parts of an object without any, and slots of variables without any.
+  const std::function<std::optional<std::string>(const std::string &)> pathNow =
+      [&](const std::string &path) -> std::optional<std::string> {
+    const auto found = innermost(objects, path);
+    if (!found)
+      return std::nullopt;
+    const auto &[object, rest] = *found;
+    const std::string &now = object->second;
+    if (const std::size_t slash = rest.find('/'); slash != std::string::npos) {
+      const std::string kind = rest.substr(0, slash), of = rest.substr(slash + 1);
+      if (auto known = variables.find(of); known != variables.end()) {
+        if (isPartial && withSlots.contains(std::pair(now, known->second->state.get())))
+          return std::nullopt;
+        return below(now, absl::StrCat(kind, "/", known->second->path));
+      }
+      if (auto later = tensors.find(of); later != tensors.end() && !later->second.taken)
+        if (const std::optional<std::string> place = pathNow(of))
+          return below(now, absl::StrCat(kind, "/", *place));
+    }
+    if (isPartial && filled.contains(now))
+      return std::nullopt;
+    return below(now, rest);
+  };
+  for (const auto &[path, value] : tensors)
+    if (!value.taken)
+      if (std::optional<std::string> now = pathNow(path))
+        waiting.tensors.emplace(*std::move(now), value.value);
+  for (const auto &[path, value] : texts)
+    if (!value.taken)
+      if (std::optional<std::string> now = pathNow(path))
+        waiting.texts.emplace(*std::move(now), value.value);
+}
+
+//===-- What is left ----------------------------------------------------------------------------===//
+
+std::vector<std::string> Restoration::unused() const {
+  std::lock_guard lock(mutex);
+  std::vector<std::string> left;
+  for (const auto &[name, value] : tensors)
+    if (!value.taken)
+      left.push_back(name);
+  for (const auto &[name, value] : texts)
+    if (!value.taken)
+      left.push_back(name);
+  return left;
+}
+
+std::vector<std::string> Restoration::missing(const CheckpointItems &items) const {
+  std::lock_guard lock(mutex);
+  std::vector<std::string> result;
+  auto add = [&](const auto &item) {
+    auto found = known.find(item.state.get());
+    if (found == known.end() || found->second.state.lock() != item.state || !found->second.restored)
+      result.push_back(pathsOf(item).front());
+  };
+  for (const CheckpointItems::OfVariable &item : items.variables)
+    add(item);
+  for (const CheckpointItems::OfSlot &item : items.slots)
+    add(item);
+  for (const CheckpointItems::OfTensor &item : items.tensors)
+    if (!tensors.contains(item.path) && item.tensor->defined())
+      result.push_back(item.path);
+  for (const CheckpointItems::OfText &item : items.texts)
+    if (!texts.contains(item.path))
+      result.push_back(item.path);
+  return result;
+}
+
+void Restoration::expectPartial() {
+  std::lock_guard lock(mutex);
+  isPartial = true;
+}
+
+} // namespace detail
+} // namespace calque

@@ -1,0 +1,101 @@
+// What a checkpoint's parts are, and what becomes of a file's values while they are restored.
+#ifndef CALQUE_FRONTEND_SAVING_RESTORATION_H
+#define CALQUE_FRONTEND_SAVING_RESTORATION_H
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "calque/checkpoint.h"
+#include "frontend/saving/TensorFile.h"
+
+#include <mutex>
+#include <set>
+
+namespace calque::detail {
+
+// What visiting the parts has named, in order.
+struct CheckpointItems {
+  struct OfVariable {
+    std::string path; // of a slot, that of what it belongs to among the slots of its kind
+    std::shared_ptr<VariableState> state;
+  };
+  struct OfSlot {
+    std::string path, kind; // of the optimiser
+    std::shared_ptr<VariableState> of, state;
+  };
+  struct OfTensor {
+    std::string path;
+    Tensor *tensor;
+  };
+  struct OfText {
+    std::string path;
+    std::function<std::string()> save;
+    std::function<void(const std::string &)> restore;
+  };
+  std::vector<OfVariable> variables;
+  std::vector<OfSlot> slots;
+  std::vector<OfTensor> tensors;
+  std::vector<OfText> texts;
+  std::vector<std::pair<Trackable *, std::string>> later; // and their paths
+  absl::flat_hash_set<const void *> seen;
+
+  // Visits parts below a path.
+  static CheckpointItems of(const std::string &path, const std::function<void(CheckpointVisitor &)> &parts);
+};
+
+// A file's values, until something takes them.
+class Restoration : public std::enable_shared_from_this<Restoration> {
+public:
+  // `owner` tells checkpoints apart.
+  Restoration(const TensorFile &file, TensorFile::Metadata texts, const void *owner, SourceLocation where);
+  // Warns of what nothing has taken.
+  ~Restoration();
+
+  // Gives parts below a path their values, all or none of them, and waits for what they make later.
+  void restore(const std::string &path, const std::function<void(CheckpointVisitor &)> &parts, SourceLocation where);
+  void giveBack(const std::string &path, const std::function<void(CheckpointVisitor &)> &parts);
+
+  // What the objects among `items` wait for in the files that were restored: the values that nothing has taken, under
+  // the paths that they would have there now. The newest file's first.
+  struct Waiting {
+    std::map<std::string, Tensor> tensors;
+    std::map<std::string, std::string> texts;
+  };
+  static Waiting waitingFor(const CheckpointItems &items);
+
+  std::vector<std::string> unused() const;
+  // Of what there is now, what got no value.
+  std::vector<std::string> missing(const CheckpointItems &now) const;
+  void expectPartial();
+  const std::string path; // of the file
+
+private:
+  template <typename T> struct Value {
+    T value; // empty once it is taken
+    bool taken = false;
+  };
+  // The paths that a variable can be found at.
+  std::vector<std::string> pathsOf(const CheckpointItems::OfVariable &item) const;
+  std::vector<std::string> pathsOf(const CheckpointItems::OfSlot &item) const;
+  template <typename T> void take(Value<T> &value);
+  // The paths now of objects, by those that they have in the file.
+  using Objects = std::map<std::string, std::string>;
+  void addWaiting(const CheckpointItems &items, const Objects &objects, Waiting &waiting) const;
+
+  const void *const owner;
+  const SourceLocation where;
+  mutable std::recursive_mutex mutex; // as what is restored may make parts that wait
+  std::map<std::string, Value<Tensor>> tensors;
+  std::map<std::string, Value<std::string>> texts;
+  std::size_t left = 0; // of both, those that nothing has taken
+  struct Known {
+    std::weak_ptr<VariableState> state; // tells whether it is still that one
+    std::vector<std::string> paths;
+    bool restored = false;
+  };
+  // The variables that were seen, for their slots, and for what is missing.
+  absl::flat_hash_map<const VariableState *, Known> known;
+  bool isPartial = false;
+};
+
+} // namespace calque::detail
+#endif

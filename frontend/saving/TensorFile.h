@@ -1,0 +1,85 @@
+// Files of named tensors, and of texts by their names, in the format safetensors: docs/saving.md has it byte by byte.
+//
+//   TensorFile::write("w.safetensors", {TensorEntry::of("w", w, where)}, {{"epoch", "3"}}, where);
+//   TensorFile file = TensorFile::read("w.safetensors", where);
+//   if (const TensorEntry *entry = file.find("w"))
+//     Tensor w = file.tensor(*entry, where);
+//
+// What is no tensor of Calque can be kept too: an entry of the code "U8" holds any bytes.
+//
+// What Calque writes has its SHA-256 in the metadata, and is refused wherever a byte is another one. Of what others
+// write the structure is checked: names, types, sizes and places are those of one sound file, as long as it is.
+#ifndef CALQUE_FRONTEND_SAVING_TENSORFILE_H
+#define CALQUE_FRONTEND_SAVING_TENSORFILE_H
+
+#include "calque/file_writer.h"
+#include "frontend/core/TensorImpl.h"
+
+#include <map>
+
+namespace calque::detail {
+
+// What stands under a name.
+struct TensorEntry {
+  std::string name;
+  std::string code; // of the element type, as the format has it: "F32"
+  schema::Dims dims;
+  std::span<const std::byte> bytes;
+  runtime::Buffer buffer = {}; // keeps the bytes, where the entry is of a tensor or of a file
+
+  // Of an eager tensor, which it keeps. LeakedTensorError for a traced one.
+  static TensorEntry of(std::string name, const Tensor &x, SourceLocation where);
+  // Of bytes that the caller keeps.
+  static TensorEntry ofBytes(std::string name, std::span<const std::byte> bytes);
+
+  // None for a code that Calque has no tensors of.
+  std::optional<DType> dtype() const;
+  // "F32[2,3]".
+  std::string type() const;
+};
+
+class TensorFile {
+public:
+  using Metadata = std::map<std::string, std::string>;
+
+  // Writes a file whole or not at all, with its digest. ValueError for names that are given twice, that are not UTF-8
+  // or that the format has for itself; DataError for a file that can't be written.
+  static void write(const std::string &path, std::vector<TensorEntry> entries, const Metadata &metadata,
+                    SourceLocation where);
+  static void write(FileWriter &file, std::vector<TensorEntry> entries, const Metadata &metadata, SourceLocation where);
+
+  enum class Digest : std::uint8_t { Checked, Required };
+  // DataError, which begins with the path, for a file that can't be read, is damaged or is none of this format, and for
+  // one without a digest where it is required. Nothing is allocated that the file is not as long as. MemoryError.
+  static TensorFile read(const std::string &path, SourceLocation where, Digest digest = Digest::Checked);
+  // The metadata alone: the tensors are not read, and the digest is not compared.
+  static Metadata readMetadata(const std::string &path, SourceLocation where);
+
+  // In the order of their bytes.
+  const std::vector<TensorEntry> &entries() const { return entries_; }
+  const TensorEntry *find(const std::string &name) const;
+  // Without what the digest takes.
+  const Metadata &metadata() const { return metadata_; }
+  const std::string &path() const { return path_; }
+  // Whether the file has a digest, which then is right.
+  bool hasDigest() const { return hasDigest_; }
+  // A tensor of the entry's elements, which it shares. DataError for a type that Calque has no tensors of.
+  Tensor tensor(const TensorEntry &entry, SourceLocation where) const;
+  // The same, and for elements whose numbers all fit in larger ones of Calque, a tensor of these: F16 as float32.
+  Tensor widened(const TensorEntry &entry, SourceLocation where) const;
+  // Throws "<path>: <fault>", a DataError.
+  [[noreturn]] void fail(const std::string &fault, SourceLocation where) const;
+
+private:
+  explicit TensorFile(std::string path) : path_(std::move(path)) {}
+
+  class Reader;
+  std::string path_;
+  std::vector<TensorEntry> entries_;
+  std::map<std::string, std::size_t> byName;
+  Metadata metadata_;
+  bool hasDigest_ = false;
+};
+
+} // namespace calque::detail
+#endif

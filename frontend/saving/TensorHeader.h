@@ -1,0 +1,40 @@
+// The header of a file of tensors: JSON, which says the type and the place of each tensor.
+#ifndef CALQUE_FRONTEND_SAVING_TENSORHEADER_H
+#define CALQUE_FRONTEND_SAVING_TENSORHEADER_H
+
+#include "schema/Schema.h"
+
+#include <map>
+#include <string_view>
+
+namespace calque::detail {
+
+// As others limit it, so that what is no such file asks for little memory.
+inline constexpr std::uint64_t kMostHeaderBytes = 100'000'000;
+// The name under which the header has texts.
+inline constexpr const char *kMetadata = "__metadata__";
+
+// The bits of an element, by the format's code of its type; 0 for a code that is not known.
+std::size_t bitsOf(std::string_view code);
+// The code of an element type.
+std::string_view codeOf(DType dtype);
+
+struct TensorHeader {
+  struct Entry {
+    std::string name, code;
+    schema::Dims dims;
+    std::uint64_t begin = 0, end = 0; // the place of its bytes in the data
+  };
+  std::vector<Entry> entries; // each begins where the one before ends
+  std::map<std::string, std::string> metadata;
+
+  // The bytes of all.
+  std::uint64_t numBytes() const { return entries.empty() ? 0 : entries.back().end; }
+};
+
+// Reads a header, of which everything is checked that can be without the data: codes, sizes, places, names that are
+// given twice. What is wrong with it; empty for a sound one.
+std::string parseHeader(const std::string &text, TensorHeader &header);
+
+} // namespace calque::detail
+#endif

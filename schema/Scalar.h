@@ -1,0 +1,52 @@
+// One number for an element of any type, kept exactly: what constants and attributes are made of.
+#ifndef CALQUE_SCHEMA_SCALAR_H
+#define CALQUE_SCHEMA_SCALAR_H
+
+#include <bit>
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+#include <variant>
+
+namespace calque::schema {
+
+class Scalar {
+public:
+  using Variant = std::variant<bool, std::int64_t, std::uint64_t, double>;
+
+  constexpr Scalar() = default; // the integer 0
+  template <typename T>
+    requires std::is_arithmetic_v<T>
+  constexpr Scalar(T number) {
+    if constexpr (std::is_floating_point_v<T>)
+      value_ = static_cast<double>(number);
+    else if constexpr (std::is_same_v<T, bool>)
+      value_ = number;
+    else if constexpr (std::is_unsigned_v<T>)
+      value_ = static_cast<std::uint64_t>(number);
+    else
+      value_ = static_cast<std::int64_t>(number);
+  }
+
+  const Variant &value() const { return value_; }
+  bool isFloat() const { return std::holds_alternative<double>(value_); }
+  // As C++ converts numbers; every number but 0 becomes true.
+  template <typename T> T as() const {
+    return std::visit([](auto number) { return static_cast<T>(number); }, value_);
+  }
+  // Floating-point numbers are compared by their bits, so that NaN equals itself and 0 differs from -0.
+  friend bool operator==(const Scalar &a, const Scalar &b) {
+    return a.value_.index() == b.value_.index() && a.bits() == b.bits();
+  }
+  std::uint64_t bits() const {
+    if (const double *number = std::get_if<double>(&value_))
+      return std::bit_cast<std::uint64_t>(*number);
+    return std::visit([](auto number) { return static_cast<std::uint64_t>(number); }, value_);
+  }
+
+private:
+  Variant value_ = std::int64_t(0);
+};
+
+} // namespace calque::schema
+#endif

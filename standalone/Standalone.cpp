@@ -1,0 +1,254 @@
+#include "standalone/standalone.h"
+
+#include "program/ProgramFile.h"
+#include "program/SiteText.h"
+#include "runtime/Print.h"
+#include "runtime/ThreadPool.h"
+#include "standalone/Description.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <new>
+
+using namespace calque;
+
+namespace {
+
+using runtime::Buffer;
+
+// A function, ready to be called.
+struct Loaded {
+  Loaded(const standalone::StandaloneFunction &function, CompiledProgram program)
+      : function(function), executable(std::move(program)) {}
+  const standalone::StandaloneFunction &function;
+  Executable executable;
+};
+
+std::string messageOf(const Loaded &loaded, const CalqueErrorSlot &error, const std::string &failedElements) {
+  if (error.site < 0 || static_cast<std::size_t>(error.site) >= loaded.executable.sites.size())
+    return "native code failed at a site that it does not have";
+  const Site &site = loaded.executable.sites[static_cast<std::size_t>(error.site)];
+  auto value = [&](int which) { return std::to_string(error.values[which]); };
+  std::string text = site.operation + ": ";
+  switch (site.kind) {
+  case Site::Kind::IndexOutOfRange:
+    text += site.text + " " + detail::describeIndex(site, error.values);
+    break;
+  case Site::Kind::DivisionByZero:
+    text += "an integer is divided by zero";
+    break;
+  case Site::Kind::AssertionFailed:
+    text = site.text + failedElements;
+    break;
+  case Site::Kind::NotFinite:
+    text += "it makes a NaN or an infinity of finite numbers" + failedElements;
+    break;
+  case Site::Kind::SizesDiffer:
+  case Site::Kind::SizeTooSmall:
+  case Site::Kind::SizeNotDivisible:
+    text += detail::describeSizes(site, error.values, [&](std::size_t input) {
+      const std::vector<std::string> &names = loaded.function.inputNames;
+      return input < names.size() ? names[input] : "an argument";
+    });
+    break;
+  case Site::Kind::TooManyBytes:
+    text = site.text + " has more bytes than can be addressed with the sizes of this call's arguments";
+    break;
+  case Site::Kind::OutOfMemory:
+    text += "there is no memory for a gradient after " + value(0) + " iterations, of each of which it keeps " +
+            value(1) + " bytes";
+    break;
+  default:
+    text += "native code failed at a site that can't fail";
+  }
+  const std::string &line = loaded.function.lines[static_cast<std::size_t>(error.site)];
+  return line.empty() ? text : text + " (" + line + ")";
+}
+
+} // namespace
+
+struct calque_model : runtime::HostCallbacks {
+  calque_model() : HostCallbacks{&print} {}
+
+  const unsigned char *library = nullptr; // its description
+  standalone::Description description;
+  std::vector<Loaded> functions;
+  std::vector<Buffer> captures, variables;
+  std::string error;
+  const Loaded *running = nullptr;
+  runtime::PrintedLine line;
+
+  int call(std::uint32_t number, const void *const *arguments, const std::int64_t *sizes, void *const *results,
+           const std::int64_t *capacities, std::int64_t *resultSizes);
+
+private:
+  int fail(std::string text) {
+    error = std::move(text);
+    return 1;
+  }
+  static void print(void *self, std::int32_t site, std::int32_t dtype, std::int32_t rank, const std::int64_t *dims,
+                    const void *data) {
+    auto &model = *static_cast<calque_model *>(static_cast<runtime::HostCallbacks *>(self));
+    const std::string &text = model.running->executable.sites.at(static_cast<std::size_t>(site)).text;
+    if (std::optional<std::string> line = model.line.add(text, dtype, {dims, static_cast<std::size_t>(rank)}, data))
+      std::puts(line->c_str());
+  }
+};
+
+int calque_model::call(std::uint32_t number, const void *const *arguments, const std::int64_t *sizes,
+                       void *const *results, const std::int64_t *capacities, std::int64_t *resultSizes) {
+  if (number >= functions.size())
+    return fail("the model has no function " + std::to_string(number));
+  const Loaded &loaded = functions[number];
+  const standalone::StandaloneFunction &function = loaded.function;
+  const Executable &executable = loaded.executable;
+  running = &loaded;
+
+  std::vector<void *> inputs(function.inputs.size());
+  std::size_t next = 0;
+  // Code that reads an empty tensor of a size that is not known may load one element.
+  alignas(CALQUE_BUFFER_ALIGNMENT) static char nothing[CALQUE_BUFFER_ALIGNMENT];
+  for (; next < function.numArguments; ++next)
+    inputs[next] = arguments[next] ? const_cast<void *>(arguments[next]) : nothing;
+  for (std::uint32_t capture : function.captures)
+    inputs[next++] = captures[capture].data();
+  const std::size_t firstVariable = next;
+  for (std::uint32_t variable : function.variables)
+    inputs[next++] = variables[variable].data();
+
+  CalqueCallFrame frame = {};
+  frame.version = CALQUE_ABI_VERSION;
+  frame.size = sizeof(frame);
+  frame.host = static_cast<runtime::HostCallbacks *>(this);
+  std::size_t workspaceBytes = executable.workspaceBytes;
+  std::vector<std::int64_t> outputSizes(executable.unknownOutputs.size());
+  if (executable.plan.hasShapes()) {
+    for (std::size_t i = 0; i < executable.unknownInputs.size(); ++i)
+      if (sizes[i] < 0)
+        return fail(function.name + ": a size is " + std::to_string(sizes[i]));
+    frame.input_sizes = sizes;
+    frame.output_sizes = outputSizes.data();
+    if (executable.plan.computeShapes(frame))
+      return fail(messageOf(loaded, frame.error, {}));
+    workspaceBytes = static_cast<std::size_t>(frame.workspace_bytes);
+  }
+  if (resultSizes)
+    std::copy(outputSizes.begin(), outputSizes.end(), resultSizes);
+
+  // Results, then the new values of variables.
+  const std::size_t numResults = function.results.size();
+  std::vector<void *> outputs(numResults + executable.assigned.size());
+  std::size_t nextSize = 0, nextOpen = 0;
+  for (std::size_t i = 0; i < numResults; ++i) {
+    outputs[i] = results[i];
+    schema::TensorType type = function.results[i];
+    bool isOpen = false;
+    for (; nextSize < outputSizes.size() && executable.unknownOutputs[nextSize].index == i; ++nextSize, isOpen = true)
+      type.dims[executable.unknownOutputs[nextSize].dimension] = outputSizes[nextSize];
+    std::int64_t elements = 1;
+    for (std::int64_t size : type.dims)
+      elements *= size;
+    if (isOpen && elements > capacities[nextOpen++])
+      return fail(function.name + ": result " + std::to_string(i) + " has " + std::to_string(elements) +
+                  " elements, and there is memory for " + std::to_string(capacities[nextOpen - 1]));
+    if (!results[i] && elements)
+      return fail(function.name + ": there is no memory for result " + std::to_string(i));
+  }
+  std::vector<Buffer> made(executable.assigned.size());
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    const std::uint32_t variable = function.variables[executable.assigned[i]];
+    if (std::ranges::binary_search(executable.inPlace, i)) {
+      made[i] = variables[variable];
+      inputs[firstVariable + executable.assigned[i]] = made[i].data();
+    } else {
+      made[i] = Buffer::allocate(variables[variable].bytes());
+      outputs[numResults + i] = made[i].data();
+    }
+  }
+  Buffer workspace;
+  if (workspaceBytes)
+    workspace = Buffer::allocate(workspaceBytes);
+  frame.workspace = workspace.data();
+  frame.inputs = inputs.data();
+  frame.outputs = outputs.data();
+  failedElements.clear();
+  if (executable.plan.run(frame))
+    return fail(messageOf(loaded, frame.error, failedElements));
+  for (std::size_t i = 0; i < made.size(); ++i)
+    variables[function.variables[executable.assigned[i]]] = std::move(made[i]);
+  return 0;
+}
+
+extern "C" {
+
+calque_model *calque_open(const calque_library *library) try {
+  auto description = standalone::parseDescription(
+      std::as_bytes(std::span(library->description, static_cast<std::size_t>(library->size))));
+  if (!description || description->cpu > runtime::hostCpu())
+    return nullptr;
+  auto model = std::make_unique<calque_model>();
+  model->library = library->description;
+  model->description = std::move(*description);
+  model->functions.reserve(model->description.functions.size());
+  for (const standalone::StandaloneFunction &function : model->description.functions) {
+    std::optional<detail::StoredProgram> stored = detail::parseProgram(function.program);
+    if (!stored || stored->kernels.size() != function.kernels.size())
+      return nullptr;
+    const runtime::RuntimeFunction *functions = calque_rt_functions();
+    for (std::size_t i = 0; i < stored->kernels.size(); ++i) {
+      const std::string &name = stored->kernels[i].runtime;
+      if (!name.empty()) {
+        stored->program.kernels.push_back(runtime::runtimeKernel(functions, name));
+        continue;
+      }
+      const std::size_t place = 3 * static_cast<std::size_t>(function.kernels[i]);
+      stored->program.kernels.push_back(std::make_shared<const runtime::LoadedKernel>(runtime::LoadedKernel{
+          {library->kernels[place], library->kernels[place + 1], library->kernels[place + 2]}, nullptr, {}, ""}));
+    }
+    model->functions.emplace_back(function, std::move(stored->program));
+  }
+  for (auto [values, buffers] : {std::pair(&model->description.captures, &model->captures),
+                                 std::pair(&model->description.variables, &model->variables)})
+    for (standalone::StandaloneValue &value : *values) {
+      Buffer &buffer = buffers->emplace_back(Buffer::allocate(value.bytes.size()));
+      if (!value.bytes.empty())
+        std::memcpy(buffer.data(), value.bytes.data(), value.bytes.size());
+      value.bytes = {};
+    }
+  return model.release();
+} catch (const std::bad_alloc &) {
+  return nullptr;
+}
+
+void calque_close(calque_model *model) { delete model; }
+
+const char *calque_error(const calque_model *model) { return model->error.c_str(); }
+
+void *calque_variable(calque_model *model, const char *name, size_t *bytes) {
+  for (std::size_t i = 0; i < model->description.variables.size(); ++i)
+    if (model->description.variables[i].name == name) {
+      if (bytes)
+        *bytes = model->variables[i].bytes();
+      return model->variables[i].data();
+    }
+  return nullptr;
+}
+
+void calque_set_threads(int threads) { runtime::setThreadCount(threads); }
+
+int calque_call(calque_model *model, const calque_library *library, uint32_t function, const void *const *arguments,
+                const int64_t *sizes, void *const *results, const int64_t *capacities, int64_t *result_sizes) {
+  try {
+    if (library->description != model->library) { // each file that includes the header has a calque_library of its own
+      model->error = "the model is one of another library";
+      return 1;
+    }
+    return model->call(function, arguments, sizes, results, capacities, result_sizes);
+  } catch (const std::bad_alloc &) {
+    model->error = "there is no memory for what the call computes";
+    return 1;
+  }
+}
+
+} // extern "C"
