@@ -118,6 +118,8 @@ class Calque_Op<string mnemonic, list<Trait> traits = []>
   bit passesSignOn = 0;  // of floats, op(-x, y) and op(x, -y) are -op(x, y)
   // Composite operations: a C++ method of the family's .cpp builds the expression that the operation stands for.
   bit expands = 0;
+  // Derivatives and passes alone make it. No program that is saved has it, and a file that has it is refused.
+  bit notSaved = 0;
   // Operations that a pass replaces before code is generated: its name. All that are neither elementwise nor composite nor
   // removed are lowered by a function of codegen/; the build fails where one is missing.
   string removedBy = "";

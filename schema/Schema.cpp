@@ -3,6 +3,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "schema/Admission.h"
 #include "schema/Cotangents.h"
 #include "schema/Recording.h"
 #include "schema/TypeRules.h"
@@ -63,6 +64,15 @@ constexpr std::uint32_t kReceivesCotangent[] = {
 #include "schema/Operations.cpp.inc"
 #undef CALQUE_OPERATION_COTANGENTS
 };
+
+constexpr struct {
+  std::uint8_t fewestOperands;
+  bool maySave;
+} kAdmission[] = {
+#define CALQUE_OPERATION_ADMISSION
+#include "schema/Operations.cpp.inc"
+#undef CALQUE_OPERATION_ADMISSION
+};
 } // namespace
 
 std::span<const OperationSchema> operations() { return kOperations; }
@@ -70,6 +80,9 @@ std::span<const OperationSchema> operations() { return kOperations; }
 bool receivesCotangent(OpId op, std::size_t operand) {
   return kReceivesCotangent[static_cast<std::size_t>(op)] >> std::min<std::size_t>(operand, 31) & 1;
 }
+
+std::size_t fewestOperands(OpId op) { return kAdmission[static_cast<std::size_t>(op)].fewestOperands; }
+bool maySave(OpId op) { return kAdmission[static_cast<std::size_t>(op)].maySave; }
 
 const OperationSchema *findOperation(std::string_view mnemonic) {
   static const auto *byName = [] {
@@ -91,10 +104,16 @@ const OperationSchema *findFunction(std::string_view function) {
 
 const std::string_view OpCall::name() const { return schemaOf(op).mnemonic; }
 
-// Refuses types whose bytes overflow, because allocation and indexing rely on it. Unknown sizes count as 1.
+// Refuses types whose bytes overflow, because allocation and indexing rely on it. Unknown sizes count as 1, and so do
+// those that are 0: the strides of a tensor without elements must not overflow either.
 static Fault checkBytes(std::span<const TensorType> types, const char *what) {
+  auto overflows = [](const TensorType &type) {
+    auto bytes = static_cast<std::int64_t>(size_of(type.dtype));
+    return std::ranges::any_of(
+        type.dims, [&](std::int64_t size) { return size > 0 && __builtin_mul_overflow(bytes, size, &bytes); });
+  };
   for (std::size_t i = 0; i < types.size(); ++i)
-    if (!productOf(types[i].dims, static_cast<std::int64_t>(size_of(types[i].dtype))))
+    if (overflows(types[i]))
       return shapeFault(absl::StrCat(what, " ", i, ", ", types[i].str(), ", has more bytes than can be addressed"));
   return {};
 }
@@ -102,6 +121,15 @@ static Fault checkBytes(std::span<const TensorType> types, const char *what) {
 Fault checkElementType(DType dtype) {
   if (!is_dtype(dtype))
     return valueFault(absl::StrCat("there is no element type number ", static_cast<int>(dtype)));
+  return {};
+}
+
+// Rules take the operands that are always there without asking.
+static Fault checkNumber(OpId op, std::size_t given) {
+  const int wanted = schemaOf(op).numOperands;
+  if (wanted >= 0 ? given != static_cast<std::size_t>(wanted) : given < fewestOperands(op))
+    return valueFault(absl::StrCat("it has ", counted(given, "operand"), " and takes ", wanted >= 0 ? "" : "at least ",
+                                   fewestOperands(op)));
   return {};
 }
 
@@ -117,8 +145,10 @@ Inference inferTypes(OpId op, std::span<const TensorType> operands, std::span<co
                      std::string_view name) {
   Inference inference;
   OpCall call{op, operands, attributes};
+  inference.fault = checkNumber(op, operands.size());
   // Operands are checked before the rule runs, because rules count their elements.
-  inference.fault = checkBytes(operands, "operand");
+  if (!inference.fault)
+    inference.fault = checkBytes(operands, "operand");
   if (!inference.fault)
     inference.fault = checkAttributes(attributes);
   if (!inference.fault)

@@ -4,10 +4,35 @@
 #include "schema/TypeRules.h"
 
 #include <algorithm>
+#include <initializer_list>
 
 namespace calque::schema {
 
-namespace {} // namespace
+namespace {
+
+// A group of operands, for which a list of counts has an entry: the least that this may be, and how many operands each
+// counted value has.
+struct Group {
+  std::int64_t least, operands;
+};
+
+// A fault unless the counts describe all operands. The counts may be any numbers; no sum of them is made that could
+// overflow.
+Fault checkCounts(const Ints &counts, std::size_t numOperands, std::initializer_list<Group> groups) {
+  auto rest = static_cast<std::int64_t>(numOperands);
+  bool fits = counts.size() == groups.size();
+  for (std::size_t i = 0; fits && i < counts.size(); ++i) {
+    const Group &group = groups.begin()[i];
+    fits = counts[i] >= group.least && counts[i] <= rest / group.operands;
+    rest -= fits ? counts[i] * group.operands : 0;
+  }
+  if (!fits || rest != 0)
+    return valueFault(
+        absl::StrCat("the counts ", listString(counts), " don't describe ", counted(numOperands, "value")));
+  return {};
+}
+
+} // namespace
 
 Fault checkProgram(const RecordingRef &program, std::span<const TensorType> parameters, const char *what) {
   if (!program)
@@ -24,10 +49,8 @@ Fault checkProgram(const RecordingRef &program, std::span<const TensorType> para
 
 Fault gradient(const OpCall &call, std::vector<TensorType> &results) {
   const Ints &counts = call.attribute<Ints>(0);
-  if (counts.size() != 3 || counts[0] < 1 || counts[1] < 0 || counts[2] < 0 ||
-      2 * counts[0] + counts[1] + counts[2] != static_cast<std::int64_t>(call.operands.size()))
-    return valueFault(
-        absl::StrCat("the counts ", shapeString(counts), " don't describe ", counted(call.operands.size(), "value")));
+  if (Fault fault = checkCounts(counts, call.operands.size(), {{1, 2}, {0, 1}, {0, 1}}))
+    return fault;
   for (std::int64_t i = 0; i < counts[0]; ++i)
     if (call[i] != call[counts[0] + i])
       return shapeFault(absl::StrCat("the target is ", call[i].str(), " and its seed is ", call[counts[0] + i].str()));
@@ -40,10 +63,8 @@ Fault gradient(const OpCall &call, std::vector<TensorType> &results) {
 
 Fault jvp(const OpCall &call, std::vector<TensorType> &results) {
   const Ints &counts = call.attribute<Ints>(0);
-  if (counts.size() != 2 || counts[0] < 1 || counts[1] < 1 ||
-      counts[0] + 2 * counts[1] != static_cast<std::int64_t>(call.operands.size()))
-    return valueFault(
-        absl::StrCat("the counts ", shapeString(counts), " don't describe ", counted(call.operands.size(), "value")));
+  if (Fault fault = checkCounts(counts, call.operands.size(), {{1, 1}, {1, 2}}))
+    return fault;
   if (Fault fault = requireFloating(call.operands))
     return fault;
   for (std::int64_t i = 0; i < counts[1]; ++i) {
@@ -100,10 +121,8 @@ Fault unbatch(const OpCall &call, std::vector<TensorType> &results) {
 
 Fault customGradient(const OpCall &call, std::vector<TensorType> &results) {
   const Ints &counts = call.attribute<Ints>(0);
-  if (counts.size() != 3 || counts[0] < 1 || counts[1] < 1 || counts[2] < 0 ||
-      counts[0] + counts[1] + counts[2] != static_cast<std::int64_t>(call.operands.size()))
-    return valueFault(
-        absl::StrCat("the counts ", shapeString(counts), " don't describe ", counted(call.operands.size(), "value")));
+  if (Fault fault = checkCounts(counts, call.operands.size(), {{1, 1}, {1, 1}, {0, 1}}))
+    return fault;
   std::span<const TensorType> values =
       call.operands.subspan(static_cast<std::size_t>(counts[0]), static_cast<std::size_t>(counts[1]));
   if (Fault fault = requireFloating(call.operands.first(static_cast<std::size_t>(counts[0] + counts[1]))))

@@ -107,12 +107,21 @@ Fault normalizeAxes(std::span<const std::int64_t> axes, std::int64_t rank, bool 
     std::int64_t normal = 0;
     if (Fault fault = normalizeAxis(axis, rank, normal))
       return fault;
-    if (std::find(result.begin(), result.end(), normal) != result.end())
-      return valueFault(absl::StrCat("axis ", axis, " is given twice"));
     result.push_back(normal);
   }
   std::sort(result.begin(), result.end());
-  return {};
+  if (std::adjacent_find(result.begin(), result.end()) == result.end())
+    return {};
+  std::vector<bool> isGiven(static_cast<std::size_t>(rank));
+  std::int64_t twice = 0;
+  for (std::int64_t axis : axes) {
+    twice = axis;
+    auto normal = static_cast<std::size_t>(normalAxis(axis, rank));
+    if (isGiven[normal])
+      break;
+    isGiven[normal] = true;
+  }
+  return valueFault(absl::StrCat("axis ", twice, " is given twice"));
 }
 
 WindowExtent windowExtent(std::int64_t input, std::int64_t window, std::int64_t stride, bool same, std::int64_t padLow,

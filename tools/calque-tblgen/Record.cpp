@@ -182,6 +182,11 @@ int OperationRecord::numOperands() const {
   return op_.getNumOperands();
 }
 
+int OperationRecord::fewestOperands() const {
+  return static_cast<int>(llvm::count_if(
+      op_.getOperands(), [](const mlir::tblgen::NamedTypeConstraint &operand) { return !operand.isVariadic(); }));
+}
+
 unsigned OperationRecord::operandsOf(llvm::StringRef constraint) const {
   unsigned bits = 0;
   for (int i = 0, e = op_.getNumOperands(); i < e; ++i)

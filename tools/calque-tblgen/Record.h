@@ -63,6 +63,9 @@ public:
   const std::vector<AttributeRecord> &attributes() const { return attributes_; }
   // -1 when one operand is variadic.
   int numOperands() const;
+  // The number of operands that are not variadic.
+  int fewestOperands() const;
+  bool maySave() const { return !record_.getValueAsBit("notSaved"); }
   // Whether the number of results follows from operands and attributes.
   bool severalResults() const { return op_.getNumVariableLengthResults() != 0; }
   // The operands that are indices or conditions, as bits.

@@ -64,6 +64,10 @@ static void emitTables(const llvm::RecordKeeper &records, llvm::raw_ostream &os)
   os << "#endif\n#ifdef CALQUE_OPERATION_COTANGENTS\n";
   for (const OperationRecord &op : operations)
     os << "  " << op.receivesCotangent() << "u, // " << op.mnemonic() << "\n";
+  os << "#endif\n#ifdef CALQUE_OPERATION_ADMISSION\n";
+  for (const OperationRecord &op : operations)
+    os << "  {" << op.fewestOperands() << ", " << (op.maySave() ? "true" : "false") << "}, // " << op.mnemonic()
+       << "\n";
   os << "#endif\n";
 }
 
