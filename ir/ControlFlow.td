@@ -69,6 +69,7 @@ class Calque_StackOp<string mnemonic, string typeRule> : Calque_PureOp<mnemonic,
 }
 
 def Calque_StackPushOp : Calque_StackOp<"stack_push", "stackPush"> {
+  let notSaved = 1;
   let summary = "A stack with one more entry";
   let description = [{
     The leading dimensions of x are those of `stack`, which holds a stack for each of their indices.
@@ -78,6 +79,7 @@ def Calque_StackPushOp : Calque_StackOp<"stack_push", "stackPush"> {
 }
 
 def Calque_StackPopOp : Calque_StackOp<"stack_pop", "stackPop"> {
+  let notSaved = 1;
   let summary = "The stack below the uppermost entry, and that entry";
   let description = [{
     The entry has the type and sizes of `like`. The empty stack gives itself and zeros.
@@ -108,6 +110,7 @@ def Calque_SizedPopOp : Calque_StackOp<"sized_pop", "sizedPop"> {
 
 // What calque-box-sizes makes of values whose sizes only show while the program runs.
 def Calque_OnEntriesOp : Calque_RegionOp<"on_entries", "onEntries"> {
+  let notSaved = 1;
   let summary = "The results of a region on the uppermost entries of stacks";
   let description = [{
     The first `entries` operands are stacks whose entries know their sizes; the region takes those entries, and the other operands.
@@ -124,6 +127,7 @@ def Calque_OnEntriesOp : Calque_RegionOp<"on_entries", "onEntries"> {
 }
 
 def Calque_StackBelowOp : Calque_StackOp<"stack_below", "stackBelow"> {
+  let notSaved = 1;
   let summary = "The stacks below the uppermost entries";
   let batchSame = 1;
   let arguments = (ins Calque_Tensor:$stack);

@@ -131,6 +131,7 @@ def Calque_BarrierOp : Calque_TransformOp<"barrier", "sameAsOperand"> {
 }
 
 def Calque_KnownOp : Calque_TransformOp<"known", "known"> {
+  let notSaved = 1;
   let summary = "x, whose elements are those of `value`: what comes after takes them from there";
   let inMessages = "known";
   let description = [{

@@ -2,7 +2,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "schema/Admission.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace calque::schema {
@@ -159,21 +161,22 @@ public:
     check();
     if (version == 0 || version > kProgramVersion)
       fail("it is of version ", version, ", and this Calque reads versions up to ", kProgramVersion);
-    RecordingRef made = program(nullptr, 0);
+    RecordingRef made = program(0);
     if (!bytes.rest.empty())
       fail(bytes.rest.size(), " bytes follow the program");
     return made;
   }
 
 private:
-  // `variables` are those of the program around.
-  RecordingRef program(const std::vector<RecordedVariable> *variables, int depth) {
+  RecordingRef program(int depth) {
     if (depth > kMostDepth)
       fail("programs lie more than ", kMostDepth, " deep in each other");
     auto made = std::make_shared<Recording>();
     made->name = text();
     made->line = line();
-    for (std::size_t n = bytes.compactCount(2); n > 0; --n)
+    std::size_t numParameters = bytes.compactCount(2);
+    count(numParameters);
+    for (; numParameters > 0; --numParameters)
       made->addParameter(type());
     for (std::size_t n = bytes.compactCount(3); n > 0; --n) {
       TensorType held = type();
@@ -186,24 +189,32 @@ private:
       fail("a program inside of an operation has variables");
     const std::size_t numOperations = bytes.compactCount(8);
     for (std::size_t i = 0; i < numOperations; ++i)
-      operation(*made, depth ? *variables : made->variables, i, depth);
+      operation(*made, i, depth);
     made->results = values(*made, "the results of the program");
     check();
+    checkSizedStacks(*made);
     return made;
   }
 
-  void operation(Recording &made, const std::vector<RecordedVariable> &variables, std::size_t number, int depth) {
+  // Recordings count in 32 bits.
+  void count(std::size_t more) {
+    if (more > static_cast<std::size_t>(std::numeric_limits<ValueId>::max()) - numCounted)
+      fail("it has more than ", std::numeric_limits<ValueId>::max(), " values, operands and attributes");
+    numCounted += more;
+  }
+
+  void operation(Recording &made, std::size_t number, int depth) {
     const std::string &mnemonic = text();
     check();
     const OperationSchema *schema = findOperation(mnemonic);
     if (!schema)
       fail("operation '", mnemonic, "' is not known");
     const std::string what = absl::StrCat("operation ", number, " (", mnemonic, ")");
+    if (!schema::maySave(schema->id))
+      fail(what, " is one that derivatives alone make, and no function that was saved has it");
     SourceLine where = line();
     std::vector<ValueId> operands = values(made, what);
-    if (schema->numOperands >= 0 && operands.size() != static_cast<std::size_t>(schema->numOperands))
-      fail(what, " has ", counted(operands.size(), "operand"), " and takes ", schema->numOperands);
-    std::vector<Attribute> attributes = attributesOf(*schema, what, variables, depth);
+    std::vector<Attribute> attributes = attributesOf(*schema, what, depth);
     std::vector<TensorType> given, types;
     for (ValueId operand : operands)
       given.push_back(made.typeOf(operand));
@@ -216,6 +227,9 @@ private:
     if (inference.types != types)
       fail(what, " has results of other types than it gives");
     if (schema->id == OpId::VariableRead || schema->id == OpId::VariableAssign) {
+      const std::vector<RecordedVariable> &variables = made.variables;
+      if (depth)
+        fail(what, " stands in a program inside of an operation");
       auto variable = static_cast<std::uint64_t>(std::get<std::int64_t>(attributes[0]));
       if (variable >= variables.size())
         fail(what, ": there is no variable ", variable);
@@ -223,11 +237,43 @@ private:
       if (held != (schema->id == OpId::VariableRead ? types[0] : given[0]))
         fail(what, " is of another type than variable ", variable, ", ", held.str());
     }
+    count(operands.size() + attributes.size() + types.size());
     made.append(schema->id, operands, attributes, types, where);
   }
 
-  std::vector<Attribute> attributesOf(const OperationSchema &schema, const std::string &what,
-                                      const std::vector<RecordedVariable> &variables, int depth) {
+  // The sizes of an entry are its own, and what is popped is taken to have those that its type knows. So a program has
+  // stacks only as a saving one does, which forgets the sizes of a loop variable that varies: what was pushed is
+  // popped, and nothing else becomes of the stack.
+  void checkSizedStacks(const Recording &made) {
+    constexpr const char *fault = " is no stack of a loop variable whose sizes vary";
+    std::vector<const RecordedOp *> pushes(made.numValues()); // by their results
+    std::vector<bool> isBelow(made.numValues());
+    auto isStack = [&](ValueId value) { return pushes[index(value)] || isBelow[index(value)]; };
+    for (const RecordedOp &op : made.ops()) {
+      std::span<const ValueId> operands = made.operandsOf(op);
+      if (op.op == OpId::SizedPop) {
+        const RecordedOp *push = pushes[index(operands[0])];
+        if (!push || std::get<bool>(made.attributesOf(op)[0]))
+          fail("an operand of sized_pop", fault);
+        const TensorType &entry = made.typeOf(made.operandsOf(*push)[1]), &taken = made.typeOf(operands[1]);
+        if (entry.dtype != taken.dtype || entry.rank() != taken.rank() ||
+            !std::ranges::equal(entry.dims, taken.dims, [](std::int64_t given, std::int64_t known) {
+              return known == kOpenSize || given == known;
+            }))
+          fail("sized_pop takes ", taken.str(), " from a stack of ", entry.str());
+        operands = operands.subspan(1);
+        isBelow[index(op.firstResult)] = true;
+      }
+      if (std::ranges::any_of(operands, isStack))
+        fail("an operand of ", std::string(schemaOf(op.op).mnemonic), " is a stack");
+      if (op.op == OpId::SizedPush)
+        pushes[index(op.firstResult)] = &op;
+    }
+    if (std::ranges::any_of(made.results, isStack))
+      fail("a result of a program is a stack");
+  }
+
+  std::vector<Attribute> attributesOf(const OperationSchema &schema, const std::string &what, int depth) {
     std::vector<Attribute> attributes(schema.attributes.size());
     std::vector<bool> isThere(attributes.size());
     for (std::size_t n = bytes.compactCount(2); n > 0; --n) {
@@ -244,7 +290,7 @@ private:
       isThere[place] = true;
       if (letter != letterOf(schema.attributes[place].kind))
         fail(what, ": attribute '", name, "' is of another kind");
-      attributes[place] = attribute(schema.attributes[place].kind, what, variables, depth);
+      attributes[place] = attribute(schema.attributes[place].kind, what, depth);
     }
     // An empty list that is the default is not written, so that versions before the attribute read the rest.
     for (std::size_t i = 0; i < attributes.size(); ++i)
@@ -255,8 +301,7 @@ private:
     return attributes;
   }
 
-  Attribute attribute(AttributeKind kind, const std::string &what, const std::vector<RecordedVariable> &variables,
-                      int depth) {
+  Attribute attribute(AttributeKind kind, const std::string &what, int depth) {
     switch (kind) {
     case AttributeKind::Bool:
       return flag();
@@ -278,7 +323,7 @@ private:
     case AttributeKind::Constant:
       return constant(what);
     case AttributeKind::Recording:
-      return program(&variables, depth + 1);
+      return program(depth + 1);
     }
     fail(what, ": an attribute is of a kind that is not known");
   }
@@ -328,14 +373,9 @@ private:
   }
 
   static bool hasTooManyBytes(const TensorType &type) {
-    std::uint64_t bytes = size_of(type.dtype);
-    for (std::int64_t size : type.dims)
-      if (size == 0)
-        return false;
-    for (std::int64_t size : type.dims)
-      if (__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(size), &bytes))
-        return true;
-    return bytes > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    auto bytes = static_cast<std::int64_t>(size_of(type.dtype));
+    return std::ranges::any_of(
+        type.dims, [&](std::int64_t size) { return size > 0 && __builtin_mul_overflow(bytes, size, &bytes); });
   }
 
   std::vector<ValueId> values(const Recording &made, const std::string &what) {
@@ -415,6 +455,7 @@ private:
   ByteReader bytes;
   const char *(*keep)(const std::string &);
   std::vector<Text> texts;
+  std::size_t numCounted = 0;
 };
 
 } // namespace

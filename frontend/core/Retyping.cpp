@@ -75,6 +75,18 @@ ValueId withTypeOf(Recording &program, ValueId value, ValueId like, bool varies,
                                            ": a loop variable changes its size, and does not vary");
     program.append(OpId::Assert, {&same, 1}, {&message, 1}, {}, line);
   }
+  // What is pushed has the sizes that the other type knows, so that an entry and what is taken from it agree.
+  TensorType checked = given;
+  std::vector<std::int64_t> shape, sizes;
+  for (std::size_t d = 0; d < wanted.dims.size(); ++d) {
+    shape.push_back(wanted.dims[d]);
+    if (wanted.dims[d] == kOpenSize)
+      sizes.insert(sizes.end(), {0, static_cast<std::int64_t>(d)});
+    else
+      checked.dims[d] = wanted.dims[d];
+  }
+  if (checked != given)
+    value = append(program, OpId::BroadcastToOpen, {value}, {std::move(shape), std::move(sizes)}, checked, line);
   const TensorType stack{DType::Float64, {}};
   const ValueId kept =
       append(program, OpId::SizedPush, {appendScalar(program, 0.0, DType::Float64, line), value}, {}, stack, line);

@@ -15,7 +15,8 @@ namespace {
 using Ints = std::vector<std::int64_t>;
 constexpr std::int64_t kHalf = std::int64_t(1) << 62, kMost = std::numeric_limits<std::int64_t>::max();
 
-const TensorType kScalar{DType::Float32, {}};
+const TensorType kScalar{DType::Float32, {}}, kStack{DType::Float64, {}}, kRow{DType::Float32, {4}},
+    kOpenRow{DType::Float32, {kOpenSize}};
 
 // The fault of a program as a file has it; empty where it is read.
 std::string faultOf(const Recording &program) {
@@ -33,6 +34,16 @@ Recording programOf(OpId op, const std::vector<TensorType> &parameters, const st
     program.addParameter(type);
   program.append(op, program.parameters, attributes, results, {});
   return program;
+}
+
+// A program of the same as the region of a checkpoint.
+Recording within(const Recording &program) {
+  std::vector<TensorType> parameters, results;
+  for (ValueId parameter : program.parameters)
+    parameters.push_back(program.typeOf(parameter));
+  for (ValueId result : program.results)
+    results.push_back(program.typeOf(result));
+  return programOf(OpId::Checkpoint, parameters, {std::make_shared<const Recording>(program)}, results);
 }
 
 // An attribute of each kind, for operations that are refused before anything asks what it says.
@@ -63,6 +74,19 @@ std::vector<Attribute> anyOf(const OperationSchema &operation) {
   for (const AttributeSchema &attribute : operation.attributes)
     attributes.push_back(anyOf(attribute.kind));
   return attributes;
+}
+
+// What a loop does with a variable whose sizes vary, which begins with x: an entry that is taken back as one of `like`.
+Recording forgetting(const TensorType &x, const TensorType &like) {
+  Recording program;
+  const ValueId stack = program.addParameter(kStack), given = program.addParameter(x),
+                other = program.addParameter(like);
+  const ValueId pushed[] = {stack, given};
+  const ValueId popped[] = {program.append(OpId::SizedPush, pushed, {}, {&kStack, 1}, {}), other};
+  const TensorType types[] = {kStack, like};
+  const Attribute optional = false;
+  program.results = {program.append(OpId::SizedPop, popped, {&optional, 1}, types, {}) + 1};
+  return program;
 }
 
 } // namespace
@@ -103,6 +127,81 @@ TEST(ForgedPrograms, LackOperands) {
   EXPECT_GT(checked, 100);
   EXPECT_CONTAINS(faultOf(programOf(OpId::Add, {kScalar, kScalar, kScalar}, {}, {kScalar})),
                   "add: it has 3 operands and takes 2");
+}
+
+TEST(ForgedPrograms, HaveOperationsOfDerivatives) {
+  int refused = 0;
+  for (const OperationSchema &operation : operations()) {
+    if (maySave(operation.id))
+      continue;
+    ++refused;
+    const Recording program = programOf(operation.id, {kStack, kRow}, anyOf(operation), {kStack});
+    const std::string message =
+        "operation 0 (" + std::string(operation.mnemonic) + ") is one that derivatives alone make";
+    EXPECT_CONTAINS(faultOf(program), message);
+    EXPECT_CONTAINS(faultOf(within(program)), message);
+    EXPECT_CONTAINS(faultOf(within(within(program))), message);
+  }
+  EXPECT_GE(refused, 4);
+  for (OpId op : {OpId::StackPush, OpId::StackPop, OpId::StackBelow, OpId::OnEntries})
+    EXPECT_FALSE(maySave(op));
+}
+
+TEST(ForgedPrograms, TakeFromStacksWhatWasNotPut) {
+  EXPECT_EQ(faultOf(forgetting(kOpenRow, kOpenRow)), "");
+  EXPECT_EQ(faultOf(forgetting(kRow, kOpenRow)), "");
+  EXPECT_EQ(faultOf(within(forgetting(kRow, kOpenRow))), "");
+  // Of another size, rank or element type, as which the bytes behind an entry would be read.
+  EXPECT_CONTAINS(faultOf(forgetting(kRow, {DType::Float32, {512}})),
+                  "sized_pop takes float32[512] from a stack of float32[4]");
+  EXPECT_CONTAINS(faultOf(forgetting(kOpenRow, kRow)), "sized_pop takes float32[4] from a stack of float32[?]");
+  EXPECT_CONTAINS(faultOf(forgetting(kRow, {DType::Float64, {kOpenSize}})), "sized_pop takes float64[?]");
+  EXPECT_CONTAINS(faultOf(forgetting(kRow, {DType::Float32, {kOpenSize, kOpenSize}})), "sized_pop takes float32[?,?]");
+  EXPECT_CONTAINS(faultOf(within(forgetting(kOpenRow, kRow))), "sized_pop takes float32[4]");
+  // A number that is no stack.
+  const std::string noStack = "an operand of sized_pop is no stack of a loop variable whose sizes vary";
+  EXPECT_CONTAINS(faultOf(programOf(OpId::SizedPop, {kStack, kOpenRow}, {false}, {kStack, kOpenRow})), noStack);
+  // The empty stack, which is there only in derivatives.
+  Recording optional = forgetting(kRow, kOpenRow);
+  Recording changed;
+  for (ValueId parameter : optional.parameters)
+    changed.addParameter(optional.typeOf(parameter));
+  const ValueId pushed[] = {0, 1};
+  const ValueId popped[] = {changed.append(OpId::SizedPush, pushed, {}, {&kStack, 1}, {}), 2};
+  const TensorType types[] = {kStack, kOpenRow};
+  const Attribute yes = true;
+  const ValueId below = changed.append(OpId::SizedPop, popped, {&yes, 1}, types, {});
+  EXPECT_CONTAINS(faultOf(changed), noStack);
+  // What is below, of which a program would pop again.
+  Recording again = forgetting(kRow, kOpenRow);
+  const ValueId twice[] = {below, 2};
+  const Attribute no = false;
+  again.append(OpId::SizedPop, twice, {&no, 1}, types, {});
+  EXPECT_CONTAINS(faultOf(again), noStack);
+}
+
+TEST(ForgedPrograms, MakeNumbersOfStacks) {
+  Recording given = forgetting(kRow, kOpenRow);
+  const ValueId stack = given.operandsOf(given.ops()[1])[0], below = given.ops()[1].firstResult;
+  for (ValueId value : {stack, below}) {
+    Recording sum = given, result = given, pushed = given;
+    const ValueId both[] = {value, 0};
+    sum.append(OpId::Add, both, {}, {&kStack, 1}, {});
+    EXPECT_CONTAINS(faultOf(sum), "an operand of add is a stack");
+    EXPECT_CONTAINS(faultOf(within(sum)), "an operand of add is a stack");
+    result.results.push_back(value);
+    EXPECT_CONTAINS(faultOf(result), "a result of a program is a stack");
+    const ValueId onto[] = {value, 1};
+    pushed.append(OpId::SizedPush, onto, {}, {&kStack, 1}, {});
+    EXPECT_CONTAINS(faultOf(pushed), "an operand of sized_push is a stack");
+  }
+}
+
+TEST(ForgedPrograms, ReadVariablesWithinOperations) {
+  Recording inner = programOf(OpId::VariableRead, {}, {std::int64_t(0), Ints{4}, DType::Float32}, {kRow});
+  Recording outer = within(inner);
+  outer.variables.push_back({kRow, "w"});
+  EXPECT_CONTAINS(faultOf(outer), "operation 0 (variable_read) stands in a program inside of an operation");
 }
 
 TEST(ForgedPrograms, HaveStridesThatOverflow) {
