@@ -26,12 +26,10 @@ Registry &registry() {
   return *operations;
 }
 
-std::vector<TensorSpec<>> specsOf(std::span<const Tensor> tensors, SourceLocation where) {
+std::vector<TensorSpec<>> specsOf(std::span<const schema::TensorType> types) {
   std::vector<TensorSpec<>> specs;
-  for (const Tensor &x : tensors) {
-    const schema::TensorType &type = *implOf(x, where).type;
+  for (const schema::TensorType &type : types)
     specs.emplace_back(type.dtype, shapeOf(type.dims));
-  }
   return specs;
 }
 
@@ -78,6 +76,21 @@ std::int32_t runUserOperation(const OperationDefinition &definition, std::span<c
   return definition.kernel(tensors.data(), tensors.data() + numInputs, definition.data);
 }
 
+std::vector<std::int64_t> resultTypesOf(const OperationDefinition &definition,
+                                        std::span<const schema::TensorType> operands, SourceLocation where) {
+  std::vector<std::int64_t> types;
+  for (const TensorSpec<> &spec : definition.types(specsOf(operands))) {
+    if (!spec.has_rank() || !spec.shape().is_known())
+      throw ShapeError(absl::StrCat(definition.name, ": the results' sizes must be known; one is ", spec.str()), where);
+    types.push_back(static_cast<std::int64_t>(spec.dtype()));
+    types.push_back(static_cast<std::int64_t>(spec.shape().size()));
+    types.insert(types.end(), spec.shape().begin(), spec.shape().end());
+  }
+  if (types.empty())
+    throw ValueError(absl::StrCat(definition.name, ": the type rule gives no results"), where);
+  return types;
+}
+
 schema::ExternRules &userOperationRules() {
   static auto *rules = new Rules;
   return *rules;
@@ -106,11 +119,13 @@ template <typename... Errors> void rethrowAt(const Error &error, SourceLocation 
 }
 
 // What the type rule gives. An error of it gets the line of the call, which it can't know.
-std::vector<TensorSpec<>> resultsOf(const OperationDefinition &definition, const std::vector<Tensor> &inputs,
+std::vector<std::int64_t> resultsOf(const OperationDefinition &definition, const std::vector<Tensor> &inputs,
                                     SourceLocation where) {
-  std::vector<TensorSpec<>> specs = detail::specsOf(inputs, where);
+  std::vector<schema::TensorType> operands;
+  for (const Tensor &input : inputs)
+    operands.push_back(*detail::implOf(input, where).type);
   try {
-    return definition.types(specs);
+    return detail::resultTypesOf(definition, operands, where);
   } catch (const Error &error) {
     if (!error.location().line)
       rethrowAt<ShapeError, DTypeError, ValueError, IndexError, LookupError, StateError, DataError>(error, where);
@@ -130,17 +145,7 @@ const std::string &Operation::name(SourceLocation where) const { return checked(
 std::vector<Tensor> Operation::operator()(const std::vector<Tensor> &inputs, SourceLocation where) const {
   where = detail::userLine(where);
   const OperationDefinition &definition = checked(definition_, where);
-  std::vector<std::int64_t> types;
-  for (const TensorSpec<> &spec : resultsOf(definition, inputs, where)) {
-    if (!spec.has_rank() || !spec.shape().is_known())
-      throw ShapeError(absl::StrCat(definition.name, ": the results' sizes must be known; one is ", spec.str()), where);
-    types.push_back(static_cast<std::int64_t>(spec.dtype()));
-    types.push_back(static_cast<std::int64_t>(spec.shape().size()));
-    types.insert(types.end(), spec.shape().begin(), spec.shape().end());
-  }
-  if (types.empty())
-    throw ValueError(absl::StrCat(definition.name, ": the type rule gives no results"), where);
-  schema::Attribute attributes[] = {definition.name, std::move(types)};
+  schema::Attribute attributes[] = {definition.name, resultsOf(definition, inputs, where)};
   auto apply = [&](const std::vector<Tensor> &given) {
     return detail::applyAll(schema::OpId::Extern, given, attributes, where);
   };

@@ -10,6 +10,11 @@ namespace calque::detail {
 // The operation of that name, or null.
 std::shared_ptr<const OperationDefinition> findUserOperation(const std::string &name);
 
+// The types of the results for operands of these types, as the attribute of an operation has them. ShapeError for sizes
+// that are not known, ValueError where there are no results, and what the type rule throws.
+std::vector<std::int64_t> resultTypesOf(const OperationDefinition &definition,
+                                        std::span<const schema::TensorType> operands, SourceLocation where);
+
 // Runs the kernel on the addresses of the operands, then of the results, and returns its status. `types` are the types
 // of both.
 std::int32_t runUserOperation(const OperationDefinition &definition, std::span<const schema::TensorType> types,

@@ -103,15 +103,39 @@ std::vector<Tensor> replay(const SavedTrace &trace, std::span<const Tensor> argu
 }
 
 namespace {
-// LookupError for an operation of the user's that this program has not.
+// LookupError for an operation of the user's that this program has not, and for one whose type rule does not give what
+// the file says: its kernel would run on tensors of other types and sizes than it is for.
+void requireOperation(const std::string &path, const schema::Recording &program, const schema::RecordedOp &op,
+                      const SourceLocation &where) {
+  std::span<const schema::Attribute> attributes = program.attributesOf(op);
+  const auto &name = std::get<std::string>(attributes[0]);
+  const std::shared_ptr<const OperationDefinition> definition = findUserOperation(name);
+  if (!definition)
+    throw LookupError(absl::StrCat(path, ": the program at ", op.line.str(), " applies operation '", name,
+                                   "', which this program has not registered"),
+                      userLine(where));
+  std::vector<schema::TensorType> operands;
+  for (schema::ValueId operand : program.operandsOf(op))
+    operands.push_back(program.typeOf(operand));
+  std::vector<std::int64_t> types;
+  try {
+    types = resultTypesOf(*definition, operands, where);
+  } catch (const std::exception &error) {
+    throw LookupError(absl::StrCat(path, ": the program at ", op.line.str(), " applies operation '", name,
+                                   "' to operands that this program's refuses: ", error.what()),
+                      userLine(where));
+  }
+  if (types != std::get<std::vector<std::int64_t>>(attributes[1]))
+    throw LookupError(absl::StrCat(path, ": the program at ", op.line.str(), " applies operation '", name,
+                                   "' for results of other types than this program's gives"),
+                      userLine(where));
+}
+
 void requireOperations(const std::string &path, const schema::Recording &program, const SourceLocation &where) {
   for (const schema::RecordedOp &op : program.ops()) {
     std::span<const schema::Attribute> attributes = program.attributesOf(op);
     if (op.op == OpId::Extern)
-      if (const auto &name = std::get<std::string>(attributes[0]); !findUserOperation(name))
-        throw LookupError(absl::StrCat(path, ": the program at ", op.line.str(), " applies operation '", name,
-                                       "', which this program has not registered"),
-                          userLine(where));
+      requireOperation(path, program, op, where);
     for (const schema::Attribute &attribute : attributes)
       if (const auto *inner = std::get_if<schema::RecordingRef>(&attribute))
         requireOperations(path, **inner, where);

@@ -480,6 +480,36 @@ TEST_F(SavedFunctionsTest, AreCompiledAheadOfTimeOrRefused) {
       "buffer beforehand");
 }
 
+// A kernel runs on what its own type rule has seen, whatever a file says.
+TEST_F(SavedFunctionsTest, ApplyOperationsAsTheyAreRegistered) {
+  static std::int64_t size = 2; // the operation stays registered
+  static bool refuses = false;
+  const Operation twice({.name = "saved_twice",
+                         .types =
+                             [](const std::vector<TensorSpec<>> &inputs) {
+                               if (refuses)
+                                 throw ShapeError("it takes other tensors");
+                               return std::vector<TensorSpec<>>{TensorSpec<>(inputs[0].dtype(), {size})};
+                             },
+                         .kernel = [](const KernelTensor *inputs, const KernelTensor *outputs, void *) -> std::int32_t {
+                           for (int i = 0; i < 2; ++i)
+                             static_cast<float *>(outputs[0].data)[i] =
+                                 2 * static_cast<const float *>(inputs[0].data)[i];
+                           return 0;
+                         }});
+  auto f = function([&](const Tensor &given) { return twice({given})[0]; });
+  const Tensor two = tensor<float>({1, 2});
+  f(two);
+  save_functions(path, {{"f", f}});
+  EXPECT_EQ(valuesOf(load_functions(path).function<Tensor(Tensor)>("f")(two)), (std::vector<double>{2, 4}));
+  size = 3;
+  EXPECT_MISUSE(LookupError, load_functions(path)["f"],
+                "applies operation 'saved_twice' for results of other types than this program's gives");
+  refuses = true;
+  EXPECT_MISUSE(LookupError, load_functions(path)["f"],
+                "applies operation 'saved_twice' to operands that this program's refuses: it takes other tensors");
+}
+
 TEST_F(SavedFunctionsTest, LoopOverSizesThatVary) {
   auto grow = [](const Tensor &given, const Tensor &n) {
     return std::get<1>(while_loop([&](const Tensor &i, const Tensor &) { return i < n; },
