@@ -94,6 +94,42 @@ static Value isWrong(OpBuilder &builder, Location location, Sizes::Check::Relati
   llvm_unreachable("no relation of sizes");
 }
 
+// Fails the call where a sum, a difference or a product of sizes is more than a size can be. Buffers and loops of the
+// wrapped number would not belong together: a reshape checks products.
+static void checkArithmetic(func::FuncOp function, LoweringContext &context, OpBuilder &builder, IRMapping &mapping,
+                            Value frame) {
+  Location location = function.getLoc();
+  Type i64 = builder.getI64Type();
+  Value zero = arith::ConstantOp::create(builder, location, builder.getI64IntegerAttr(0)), wraps;
+  auto wide = [&](Value value) -> Value { return arith::IndexCastOp::create(builder, location, i64, value); };
+  auto differ = [&](Value a, Value b) -> Value { return arith::XOrIOp::create(builder, location, a, b); };
+  for (Operation &op : function.getBody().front()) {
+    if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op) || !op.getResult(0).getType().isIndex())
+      continue;
+    Value result = cloneSize(builder, op.getResult(0), mapping);
+    if (!result) // no size: it is computed from elements
+      continue;
+    Operation *copy = result.getDefiningOp();
+    Value a = wide(copy->getOperand(0)), b = wide(copy->getOperand(1)), wrapped;
+    if (isa<arith::MulIOp>(op)) {
+      auto product = arith::MulSIExtendedOp::create(builder, location, a, b);
+      Value sign = arith::ShRSIOp::create(builder, location, product.getLow(),
+                                          arith::ConstantOp::create(builder, location, builder.getI64IntegerAttr(63)));
+      wrapped = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, product.getHigh(), sign);
+    } else {
+      // The sign of the result is not that of both operands; of a difference, the second one's is turned.
+      Value made = wide(result), other = isa<arith::SubIOp>(op) ? differ(a, b) : differ(b, made);
+      wrapped = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt,
+                                      arith::AndIOp::create(builder, location, differ(a, made), other), zero);
+    }
+    wraps = wraps ? arith::OrIOp::create(builder, location, wraps, wrapped).getResult() : wrapped;
+  }
+  if (!wraps)
+    return;
+  context.sites.push_back(makeSite(Site::Kind::TooManyBytes, "", "an intermediate value", location));
+  failIf(builder, location, wraps, frame, static_cast<int32_t>(context.sites.size()) - 1, zero, zero);
+}
+
 void makeShapeFunction(func::FuncOp function, LoweringContext &context, ArrayRef<Type> results, ProgramSizes &program) {
   Block &body = function.getBody().front();
   Operation *terminator = body.getTerminator();
@@ -132,6 +168,7 @@ void makeShapeFunction(func::FuncOp function, LoweringContext &context, ArrayRef
     Value wrong = isWrong(builder, location, check.relation, found, expected);
     failIf(builder, location, wrong, frame, check.site, found, expected);
   }
+  checkArithmetic(function, context, builder, mapping, frame);
   for (auto [number, size] : llvm::enumerate(resultSizes)) {
     Value wide = arith::IndexCastOp::create(builder, location, i64, cloneSize(builder, size, mapping));
     memref::StoreOp::create(builder, location, wide, block->getArgument(1),

@@ -510,6 +510,17 @@ TEST_F(SavedFunctionsTest, ApplyOperationsAsTheyAreRegistered) {
                 "applies operation 'saved_twice' to operands that this program's refuses: it takes other tensors");
 }
 
+// Sizes that only the call knows are computed with numbers of the file.
+TEST_F(SavedFunctionsTest, RefuseSizesThatOverflow) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  const TensorSpec<float> open({kDynamic});
+  auto padded = function([](const Tensor &given) { return sum(pad(given, {most}, {most})); });
+  save_functions(path, {{"padded", padded.get_concrete_function(open)}});
+  auto loaded = load_functions(path).function<Tensor(Tensor)>("padded");
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { loaded(tensor<float>({1, 2, 3})); }),
+                  "has more bytes than can be addressed with the sizes of this call's arguments");
+}
+
 TEST_F(SavedFunctionsTest, LoopOverSizesThatVary) {
   auto grow = [](const Tensor &given, const Tensor &n) {
     return std::get<1>(while_loop([&](const Tensor &i, const Tensor &) { return i < n; },
