@@ -20,9 +20,13 @@ int64_t productOf(std::span<const int64_t> sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies());
 }
 
-// The element of the tensor for an index of the bools.
+// The element of the tensor for an index of the bools. Where only the call knows the tensor's sizes, nothing has compared
+// them with those of the bools.
 std::string elementAt(const ShownTensor &tensor, std::span<const int64_t> index) {
   int64_t offset = 0;
+  for (size_t i = 0; i < index.size(); ++i)
+    if (tensor.sizes[i] != 1 && index[i] >= tensor.sizes[i])
+      return "nothing";
   for (size_t i = 0; i < index.size(); ++i)
     offset = offset * tensor.sizes[i] + (tensor.sizes[i] == 1 ? 0 : index[i]);
   return dispatch(static_cast<DType>(tensor.dtype), [&]<typename T>(std::type_identity<T>) {

@@ -12,7 +12,7 @@ namespace calque::runtime {
 struct ShownTensor {
   int32_t dtype;
   const void *data;
-  std::span<const int64_t> sizes; // of the bools' rank; each is that of the bools or 1
+  std::span<const int64_t> sizes; // of the bools' rank; each should be that of the bools or 1
 };
 
 // "; 2 of 6 elements fail: 3.0 and 4.0 at [0,2], 1.0 and 2.0 at [1,0]": those for which `holds` is 0, of which there is

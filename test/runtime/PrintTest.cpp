@@ -1,5 +1,6 @@
 // Tests runtime/Print.h: tensors as text, and who gets to print them.
 #include "runtime/Print.h"
+#include "runtime/Assertions.h"
 
 #include <cstdint>
 #include <gtest/gtest.h>
@@ -241,6 +242,16 @@ TEST(PrintTest, AFrameWithoutAHandlerIsQuiet) {
   frame.host = &none;
   print(frame, 1);
   EXPECT_EQ(frame.error.failed, 0);
+}
+
+// Nothing has compared sizes that only a call knows.
+TEST(PrintTest, AFailureShowsNoElementThatATensorHasNot) {
+  const unsigned char holds[] = {1, 1, 0, 0};
+  const int64_t four[] = {4}, one[] = {1}, three[] = {3}, none[] = {0};
+  const float elements[] = {5, 6, 7};
+  const ShownTensor shown[] = {{3, elements, one}, {3, elements, three}, {3, elements, none}};
+  EXPECT_EQ(describeFailed(holds, four, shown),
+            "; 2 of 4 elements fail: 5.0 and 7.0 and nothing at [2], 5.0 and nothing and nothing at [3]");
 }
 
 } // namespace
