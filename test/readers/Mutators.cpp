@@ -1,4 +1,5 @@
 #include "test/readers/Mutators.h"
+#include "test/readers/ProgramMutator.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -185,6 +186,32 @@ void digest(std::string &bytes) {
   }
 }
 
+constexpr std::string_view kPrograms = "programs/";
+
+// The header and the data behind it; false where they are not to be told apart.
+bool split(const std::string &bytes, std::string &text, std::string &data) {
+  std::uint64_t length = 0;
+  if (bytes.size() < sizeof length)
+    return false;
+  std::memcpy(&length, bytes.data(), sizeof length);
+  if (length > bytes.size() - sizeof length)
+    return false;
+  text = bytes.substr(sizeof length, length);
+  data = bytes.substr(sizeof length + length);
+  return true;
+}
+
+// A file of both, with the digest that it has.
+std::string joined(const std::string &text, const std::string &data) {
+  const std::uint64_t length = text.size();
+  std::string bytes(sizeof length, '\0');
+  std::memcpy(bytes.data(), &length, sizeof length);
+  bytes += text;
+  bytes += data;
+  digest(bytes);
+  return bytes;
+}
+
 // Another text of the metadata; false where there is none but the digest.
 bool mutateText(Json &header, const Mutation &mutation, std::mt19937_64 &random) {
   std::vector<Json *> texts;
@@ -199,13 +226,15 @@ bool mutateText(Json &header, const Mutation &mutation, std::mt19937_64 &random)
   return true;
 }
 
-// Other bytes for an entry, and places that fit; false where the places do not fit to begin with.
-bool mutateEntry(Json &header, std::string &data, const Mutation &mutation, std::mt19937_64 &random) {
+// Other bytes for an entry whose name begins so, and places that fit; false where the places do not fit to begin with.
+bool mutateEntry(Json &header, std::string &data, const Mutation &mutation, std::mt19937_64 &random,
+                 std::string_view beginning = {}) {
   struct Entry {
     Json *json;
     std::size_t begin, end;
   };
   std::vector<Entry> entries;
+  std::vector<std::string> names;
   for (auto &[name, entry] : header.items()) {
     if (name == "__metadata__")
       continue;
@@ -214,12 +243,17 @@ bool mutateEntry(Json &header, std::string &data, const Mutation &mutation, std:
         !entry["data_offsets"][1].is_number_unsigned())
       return false;
     entries.push_back({&entry, entry["data_offsets"][0], entry["data_offsets"][1]});
+    names.push_back(name);
     if (entries.back().begin > entries.back().end || entries.back().end > data.size())
       return false;
   }
-  if (entries.empty())
+  std::vector<std::size_t> candidates;
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    if (names[i].starts_with(beginning))
+      candidates.push_back(i);
+  if (candidates.empty())
     return false;
-  const Entry &chosen = entries[below(entries.size(), random)];
+  const Entry &chosen = entries[candidates[below(candidates.size(), random)]];
   std::string bytes = data.substr(chosen.begin, chosen.end - chosen.begin);
   const std::size_t before = bytes.size();
   mutation(bytes);
@@ -241,17 +275,14 @@ bool mutateEntry(Json &header, std::string &data, const Mutation &mutation, std:
 } // namespace
 
 std::string mutatedTensorFile(std::string bytes, const Mutation &mutation, std::mt19937_64 &random) {
-  std::uint64_t length = 0;
-  if (bytes.size() >= sizeof length)
-    std::memcpy(&length, bytes.data(), sizeof length);
   const auto kind = random() % 16;
-  if (bytes.size() < sizeof length || length > bytes.size() - sizeof length || kind == 0) {
+  std::string text, data;
+  if (!split(bytes, text, data) || kind == 0) {
     mutation(bytes);
     if (random() % 4)
       digest(bytes);
     return bytes;
   }
-  std::string text = bytes.substr(sizeof length, length), data = bytes.substr(sizeof length + length);
   const Json::parser_callback_t all = nullptr;
   if (kind == 1)
     mutation(text);
@@ -264,13 +295,42 @@ std::string mutatedTensorFile(std::string bytes, const Mutation &mutation, std::
     text = dumped(header);
   } else
     mutation(text);
-  length = text.size();
-  bytes.resize(sizeof length);
-  std::memcpy(bytes.data(), &length, sizeof length);
-  bytes += text;
-  bytes += data;
-  digest(bytes);
+  return joined(text, data);
+}
+
+std::string mutatedProgramBytes(std::string bytes, const Mutation &mutation, std::mt19937_64 &random) {
+  for (std::size_t times = 1 + below(4, random); times > 0; --times)
+    bytes = mutatedProgram(std::move(bytes), random);
+  if (random() % 8 == 0)
+    mutation(bytes);
   return bytes;
+}
+
+std::string mutatedFunctions(std::string bytes, const Mutation &mutation, std::mt19937_64 &random) {
+  std::string text, data;
+  if (random() % 4 == 0 || !split(bytes, text, data))
+    return mutatedTensorFile(std::move(bytes), mutation, random);
+  Json header = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Mutation ofProgram = [&](std::string &program) {
+    program = mutatedProgramBytes(std::move(program), mutation, random);
+  };
+  if (!header.is_object() || !mutateEntry(header, data, ofProgram, random, kPrograms))
+    return mutatedTensorFile(std::move(bytes), mutation, random);
+  return joined(dumped(header), data);
+}
+
+std::vector<std::string> programsOf(const std::string &file) {
+  std::vector<std::string> programs;
+  std::string text, data;
+  if (!split(file, text, data))
+    return programs;
+  const Json header = Json::parse(text);
+  for (const auto &[name, entry] : header.items())
+    if (name.starts_with(kPrograms)) {
+      const std::size_t begin = entry["data_offsets"][0], end = entry["data_offsets"][1];
+      programs.push_back(data.substr(begin, end - begin));
+    }
+  return programs;
 }
 
 //===-- PNG -------------------------------------------------------------------------------------===//

@@ -5,6 +5,7 @@
 #include <functional>
 #include <random>
 #include <string>
+#include <vector>
 
 namespace calque::testing {
 
@@ -20,6 +21,12 @@ std::string mutated(std::string bytes, std::mt19937_64 &random);
 std::string mutatedJson(std::string text, const Mutation &mutation, std::mt19937_64 &random);
 // Files of tensors: the header, the texts of the metadata, or the bytes of an entry; with the digest that follows.
 std::string mutatedTensorFile(std::string bytes, const Mutation &mutation, std::mt19937_64 &random);
+// Files of functions: most often a program of theirs, changed as such; else as any file of tensors.
+std::string mutatedFunctions(std::string bytes, const Mutation &mutation, std::mt19937_64 &random);
+// The bytes of a program, changed as such.
+std::string mutatedProgramBytes(std::string bytes, const Mutation &mutation, std::mt19937_64 &random);
+// The programs in a file of functions.
+std::vector<std::string> programsOf(const std::string &file);
 // PNG: the data of a chunk, what is compressed in it, or the order of chunks.
 std::string mutatedPng(std::string bytes, const Mutation &mutation, std::mt19937_64 &random);
 // Records with checksums of their lengths and their bytes: TFRecord.

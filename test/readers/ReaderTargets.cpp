@@ -6,6 +6,8 @@
 #include "calque/saved_functions.h"
 #include "calque/saving.h"
 #include "calque/training.h"
+#include "schema/ProgramBytes.h"
+#include "test/readers/ProgramMutator.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -80,12 +82,59 @@ std::vector<std::string> functionFiles(const TemporaryDirectory &directory) {
     auto f = function([&](const Tensor &x) { return softmax(x, 1); });
     save_functions(path, {{"f", f.get_concrete_function(TensorSpec<float>({kDynamic, 3}))}});
   };
-  return {written(directory, loops), written(directory, open)};
+  // A loop variable whose sizes vary, which is all that programs have stacks for.
+  auto varying = [](const std::string &path) {
+    auto f = function([](const Tensor &x) {
+      auto grow = [](const Tensor &y) { return concat({y, y}, 0); };
+      return while_loop([](const Tensor &y) { return sum(y) < 100; }, grow, x,
+                        {.shape_invariants = {Shape{kDynamic, 3}}});
+    });
+    save_functions(path, {{"f", f.get_concrete_function(TensorSpec<float>({kDynamic, 3}))}});
+  };
+  return {written(directory, loops), written(directory, open), written(directory, varying)};
 }
 
 ReaderTarget functions(const TemporaryDirectory &directory) {
   return {[&directory] { return functionFiles(directory); }, [](const std::string &path) { load_functions(path); },
-          Errors::OfFile, mutatedTensorFile};
+          Errors::OfFile, mutatedFunctions};
+}
+
+// The programs of such files without what is around them: as many in a second as of files in a minute.
+ReaderTarget programs(const TemporaryDirectory &directory) {
+  return {[&directory] {
+            std::vector<std::string> seeds;
+            for (const std::string &file : functionFiles(directory))
+              std::ranges::move(programsOf(file), std::back_inserter(seeds));
+            return seeds;
+          },
+          [](const std::string &path) {
+            const std::string bytes = readFile(path);
+            const schema::ReadProgram read = schema::readProgram(std::as_bytes(std::span(bytes)), keptForTest);
+            if (!read.program)
+              throw DataError(path + ": " + read.fault);
+            lookAt(*read.program);
+            // It is saved again, and read.
+            runtime::ByteWriter again;
+            schema::writeProgram(*read.program, again);
+            if (const std::string fault = schema::readProgram(again.bytes, keptForTest).fault; !fault.empty())
+              throw std::logic_error("what was read is not read again: " + fault);
+          },
+          Errors::OfFile, mutatedProgramBytes};
+}
+
+// Loads functions, and makes native code of what has been loaded, which is not run: a file may loop.
+ReaderTarget compiled(const TemporaryDirectory &directory) {
+  ReaderTarget target = functions(directory);
+  target.read = [](const std::string &path) {
+    const SavedFunctions functions = load_functions(path);
+    for (const std::string &name : functions.names())
+      for (const std::vector<TensorSpec<>> &specs : functions.argument_specs(name))
+        try {
+          functions[name].ir("llvm", std::vector<Tensor>(specs.begin(), specs.end()));
+        } catch (const Error &) { // what the compiler refuses
+        }
+  };
+  return target;
 }
 
 // Loads functions, and traces what has been loaded.
@@ -335,7 +384,9 @@ ReaderTarget cifar(const TemporaryDirectory &) {
 const std::vector<std::pair<std::string, Maker>> kReaders = {
     {"safetensors", safetensors},
     {"functions", functions},
+    {"programs", programs},
     {"traces", traces},
+    {"compiled", compiled},
     {"checkpoint", checkpoint},
     {"model", model},
     {"weights", weights},
