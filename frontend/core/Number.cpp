@@ -38,7 +38,8 @@ void Number::convert(DType dtype, void *element, SourceLocation where) const {
     throw InternalError("an unknown element type", detail::userLine(where));
   if (isFloat() && !is_floating(dtype))
     throw DTypeError(absl::StrCat("the number ", str(), " can't become ", name_of(dtype),
-                                  ": a floating-point number needs a floating-point tensor beside it"),
+                                  ": a floating-point number needs a floating-point tensor beside it, "
+                                  "which cast(x, DType::Float32) makes of an integer one"),
                      detail::userLine(where));
   if (dtype == DType::Bool && !isBool())
     throw DTypeError(absl::StrCat("the number ", str(), " can't become bool"), detail::userLine(where));

@@ -70,7 +70,12 @@ Tensor matmul(const Operand &a, const Operand &b, MatmulOptions options) {
   const Shape left = lhs.shape(), right = rhs.shape();
   std::string shapes = absl::StrCat(left.str(), " and ", right.str());
   if (lhs.rank() < 2 || rhs.rank() < 2)
-    throw ShapeError(absl::StrCat("matmul: both operands need rank 2 or more; their shapes are ", shapes), where);
+    throw ShapeError(absl::StrCat("matmul: both operands need rank 2 or more; their shapes are ", shapes,
+                                  lhs.rank() == 0 || rhs.rank() == 0   ? "; a * b multiplies by a scalar"
+                                  : lhs.rank() == 1 && rhs.rank() == 1 ? "; sum(a * b) is the product of two vectors"
+                                  : lhs.rank() == 1 ? "; expand_dims(a, {0}) makes a vector a row"
+                                                    : "; expand_dims(b, {1}) makes a vector a column"),
+                     where);
   std::int64_t lhsInner = lhs.rank() - (options.transpose_a ? 2 : 1),
                rhsInner = rhs.rank() - (options.transpose_b ? 1 : 2);
   const Size &inner = left[lhsInner], &other = right[rhsInner];

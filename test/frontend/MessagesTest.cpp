@@ -43,7 +43,11 @@ TEST(Messages, OfMatmulSayWhatIsTransposed) {
   EXPECT_CONTAINS(message(a, b, {.transpose_a = true, .transpose_b = true}),
                   "the inner dimensions are 2 and 5 and must be equal; the shapes are [2,3] and [4,5], the first "
                   "transposed, the second transposed");
-  EXPECT_CONTAINS(message(ones({3}), b), "matmul: both operands need rank 2 or more; their shapes are [3] and [4,5]");
+  const std::string ranks = "matmul: both operands need rank 2 or more; their shapes are ";
+  EXPECT_CONTAINS(message(ones({3}), b), ranks + "[3] and [4,5]; expand_dims(a, {0}) makes a vector a row");
+  EXPECT_CONTAINS(message(a, ones({3})), ranks + "[2,3] and [3]; expand_dims(b, {1}) makes a vector a column");
+  EXPECT_CONTAINS(message(ones({3}), ones({3})), ranks + "[3] and [3]; sum(a * b) is the product of two vectors");
+  EXPECT_CONTAINS(message(a, ones({})), ranks + "[2,3] and []; a * b multiplies by a scalar");
   EXPECT_CONTAINS(message(ones({2, 1, 1}), ones({3, 1, 1})),
                   "matmul: the batch dimensions of [2,1,1] and [3,1,1] don't broadcast: sizes 2 and 3 must be equal, "
                   "or one of them 1");
@@ -76,7 +80,17 @@ TEST(Messages, OfTensorsNameShapesAndTypes) {
 
 TEST(Messages, OfNumbersNameTheTypeThatTheyCanNotHave) {
   EXPECT_CONTAINS(errorOf<DTypeError>([] { tensor<int>({1}) + 0.5; }),
-                  "the number 0.5 can't become int32: a floating-point number needs a floating-point tensor beside it");
+                  "the number 0.5 can't become int32: a floating-point number needs a floating-point tensor beside it, "
+                  "which cast(x, DType::Float32) makes of an integer one");
+  auto byIndex = [](const Tensor &x) {
+    Tensor y = x;
+    for (Tensor i : range(3))
+      y = y + i * 0.1;
+    return y;
+  };
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { function(byIndex)(scalar(1.0f)); }),
+                  "the number 0.1 can't become int64: a floating-point number needs a floating-point tensor beside it, "
+                  "which cast(x, DType::Float32) makes of an integer one");
   EXPECT_CONTAINS(errorOf<ValueError>([] { tensor<int>({1}) + (1LL << 40); }),
                   "the number 1099511627776 does not fit int32");
   EXPECT_CONTAINS(errorOf<DTypeError>([] { full({2}, 2, DType::Bool); }), "the number 2 can't become bool");
