@@ -11,6 +11,7 @@
 #include "frontend/core/Signature.h"
 #include "frontend/core/Trace.h"
 #include "frontend/native/Capture.h"
+#include "frontend/native/MadeConstants.h"
 #include "runtime/Print.h"
 
 #include <algorithm>
@@ -51,6 +52,12 @@ Tensor makeEager(TypeRef type, runtime::Buffer buffer, SourceLocation where) {
   impl->id = nextId();
   impl->where = where;
   return Tensor(std::move(impl));
+}
+
+Tensor makeConstant(TypeRef type, runtime::Buffer buffer, SourceLocation where) {
+  if (MadeConstants *made = constantsOfRuns())
+    buffer = made->shared(*type, std::move(buffer));
+  return makeEager(std::move(type), std::move(buffer), where);
 }
 
 void requireElementType(DType dtype, SourceLocation where) {
@@ -129,7 +136,7 @@ Tensor makeTensor(DType dtype, const void *data, std::size_t count, const Shape 
   runtime::Buffer buffer = allocate(*type, where);
   if (count)
     std::memcpy(buffer.data(), data, type->numBytes());
-  return makeEager(std::move(type), std::move(buffer), where);
+  return makeConstant(std::move(type), std::move(buffer), where);
 }
 
 namespace {
@@ -450,9 +457,14 @@ Tensor full(const Shape &shape, const Operand &value, DType dtype) {
                          std::array<schema::Attribute, 1>{schema::Attribute(std::move(dims))}, where);
   detail::checkShape(dims, dtype, where);
   auto type = std::make_shared<const schema::TensorType>(schema::TensorType{dtype, std::move(dims)});
-  runtime::Buffer buffer = detail::allocate(*type, where);
-  fillWith(static_cast<const std::byte *>(impl.buffer.data()), size_of(dtype),
-           {static_cast<std::byte *>(buffer.data()), buffer.bytes()});
+  auto fill = [&] {
+    runtime::Buffer buffer = detail::allocate(*type, where);
+    fillWith(static_cast<const std::byte *>(impl.buffer.data()), size_of(dtype),
+             {static_cast<std::byte *>(buffer.data()), buffer.bytes()});
+    return buffer;
+  };
+  detail::MadeConstants *made = detail::constantsOfRuns();
+  runtime::Buffer buffer = made ? made->filled(*type, impl.buffer.data(), fill) : fill();
   return detail::makeEager(std::move(type), std::move(buffer), where);
 }
 
@@ -474,7 +486,7 @@ Tensor eye(std::int64_t n, DType dtype, SourceLocation where) {
   std::size_t bytes = size_of(dtype);
   for (std::int64_t i = 0; i < n; ++i)
     std::memcpy(out + i * (n + 1) * bytes, detail::implOf(one).buffer.data(), bytes);
-  return detail::makeEager(std::move(type), std::move(buffer), where);
+  return detail::makeConstant(std::move(type), std::move(buffer), where);
 }
 
 } // namespace calque

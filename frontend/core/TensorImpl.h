@@ -35,6 +35,8 @@ inline std::string typeOf(const Tensor &x) { return implOf(x).type->str(); }
 TypeRef sharedType(DType dtype, std::span<const std::int64_t> dims);
 // `where` is the line that a decision on it is reported at, or that a library without one takes.
 Tensor makeEager(TypeRef type, runtime::Buffer buffer, SourceLocation where = {});
+// The same for elements that the caller has made: where runs of a lambda make them again and again, they are kept once.
+Tensor makeConstant(TypeRef type, runtime::Buffer buffer, SourceLocation where = {});
 // Memory for a tensor of a type without open sizes. MemoryError where there is none; `whose` comes first in its text.
 runtime::Buffer allocate(const schema::TensorType &type, SourceLocation where, const std::string &whose = "");
 // An eager tensor of rank 0. DTypeError and ValueError by the rule of number.h.

@@ -65,6 +65,7 @@ std::shared_ptr<Trace> Trace::inside(std::shared_ptr<Trace> outer, const char *w
   trace->mostConstantElements = 0;
   trace->recording.name = what;
   trace->call = outer ? outer->call : SourceLocation();
+  trace->madeConstants = outer ? outer->madeConstants : nullptr;
   trace->outer = std::move(outer);
   return trace;
 }

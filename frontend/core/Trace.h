@@ -18,6 +18,7 @@ inline constexpr std::int64_t kMostConstantElements = 16;
 
 class Activity;
 class HostDecisions;
+class MadeConstants;
 // A question to a tape: its line, and how many were asked there since the last decision of host code. One line may ask
 // several, as that of a helper which is called more than once does.
 using Question = std::tuple<std::string_view, unsigned, std::size_t>;
@@ -97,6 +98,8 @@ public:
   std::shared_ptr<HostDecisions> decisions;
   // Of a run that finds out what host code does, else null.
   AskedSources *askedSources = nullptr;
+  // Of runs, and of what is traced in one, else null.
+  std::shared_ptr<MadeConstants> madeConstants;
   // Whether there are other paths than the one that is traced.
   bool isOneOfPaths() const { return askedSources || decisions; }
   // What has been recorded so far on paths from these values.

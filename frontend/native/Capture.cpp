@@ -11,6 +11,7 @@
 #include "frontend/native/Emission.h"
 #include "frontend/native/Following.h"
 #include "frontend/native/Learner.h"
+#include "frontend/native/MadeConstants.h"
 
 #include <algorithm>
 #include <cstring>
@@ -168,6 +169,12 @@ public:
   // The operation that makes a tensor that a run has made.
   Kind constant(const Tensor &x) {
     const TensorImpl &impl = *x.impl();
+    std::vector<std::pair<Tensor, Kind>> &ofBuffer = constants[impl.buffer.data()];
+    for (const auto &[known, kind] : ofBuffer)
+      if (const TensorImpl &other = *known.impl();
+          !impl.buffer.isForeign() && *impl.type == *other.type && impl.where.line == other.where.line &&
+          impl.where.column == other.where.column && isSame(impl.where.file, other.where.file))
+        return kind;
     auto data = std::make_shared<schema::ConstantData>();
     data->type = *impl.type;
     const auto *first = static_cast<const std::byte *>(impl.buffer.data());
@@ -175,7 +182,10 @@ public:
     schema::Recording recording;
     schema::Attribute attribute = schema::ConstantRef(std::move(data));
     recording.append(schema::OpId::Constant, {}, {&attribute, 1}, {impl.type.get(), 1}, lineOf(impl.where));
-    return kindOf(currentTrace()->root(), recording, recording.ops()[0], {}, 0);
+    const Kind kind = kindOf(currentTrace()->root(), recording, recording.ops()[0], {}, 0);
+    if (!impl.buffer.isForeign())
+      ofBuffer.emplace_back(x, kind);
+    return kind;
   }
   Kind endOf(const std::string &text) {
     auto [found, isNew] = ends.try_emplace(text, static_cast<Kind>(ends.size()));
@@ -200,12 +210,22 @@ public:
       return found->second;
     if (!isFresh)
       return byId[impl.id] = add(false);
-    auto [first, last] = byContent.equal_range(contentHash(impl));
+    // Runs share buffers of equal elements, so that one look at them will do. A buffer stays as long as a tensor of it.
+    auto implOfKnown = [&](Value value) -> const TensorImpl & {
+      return *tensors[static_cast<std::size_t>(-1 - value)].tensor.impl();
+    };
+    absl::InlinedVector<Value, 1> &ofBuffer = byBuffer[impl.buffer.data()];
+    for (Value known : ofBuffer)
+      if (!impl.buffer.isForeign() && *impl.type == *implOfKnown(known).type)
+        return known;
+    const std::size_t hash = contentHash(impl);
+    auto [first, last] = byContent.equal_range(hash);
     for (; first != last; ++first)
-      if (haveSameContent(impl, *tensors[static_cast<std::size_t>(-1 - first->second)].tensor.impl()))
+      if (haveSameContent(impl, implOfKnown(first->second)))
         return first->second;
     Value value = add(true);
-    byContent.emplace(contentHash(impl), value);
+    ofBuffer.push_back(value);
+    byContent.emplace(hash, value);
     return value;
   }
 
@@ -416,12 +436,15 @@ private:
   absl::flat_hash_map<std::pair<std::uint64_t, ValueId>, Value> byValue; // of the traces around
   absl::flat_hash_map<std::uint64_t, Value> byId;
   std::unordered_multimap<std::size_t, Value> byContent;
+  absl::flat_hash_map<const void *, std::vector<std::pair<Tensor, Kind>>> constants; // by buffer
+  absl::flat_hash_map<const void *, absl::InlinedVector<Value, 1>> byBuffer;         // what is in byContent, too
 };
 
 class Capture {
 public:
   Capture(absl::FunctionRef<HostResults()> body, SourceLocation where)
-      : body(body), where(where), around(currentTrace()) {}
+      : body(body), where(where), around(currentTrace()),
+        constants(around->madeConstants ? around->madeConstants : std::make_shared<MadeConstants>()) {}
 
   std::vector<Tensor> run() {
     for (;;)
@@ -469,6 +492,7 @@ private:
     std::shared_ptr<Trace> trace = Trace::region(around, around->recording.name.c_str());
     trace->decisions = std::make_shared<HostDecisions>(decisions);
     trace->askedSources = &asked;
+    trace->madeConstants = constants;
     const std::uint64_t begin = nextId();
     HostResults results;
     std::vector<ValueId> values;
@@ -591,6 +615,7 @@ private:
   const absl::FunctionRef<HostResults()> body;
   const SourceLocation where;
   const std::shared_ptr<Trace> around;
+  const std::shared_ptr<MadeConstants> constants;
   Words words;
   std::vector<std::size_t> assigned;                      // variables, by their index in the outermost trace
   std::vector<Value> initial;                             // what they are before
