@@ -1,5 +1,6 @@
 #include "runtime/Buffer.h"
 
+#include "runtime/Fork.h"
 #include "runtime/SystemMemory.h"
 #include "runtime/abi.h"
 
@@ -100,15 +101,18 @@ public:
     return liveBlocks;
   }
 
+  void lock() {
+    for (unsigned tries = 0; locked.exchange(true, std::memory_order_acquire);)
+      while (locked.load(std::memory_order_relaxed))
+        if (++tries > 64) // the holder may have lost its CPU
+          std::this_thread::yield();
+  }
+  void unlock() { locked.store(false, std::memory_order_release); }
+
 private:
   struct Lock {
-    explicit Lock(SizeClass &owner) : owner(owner) {
-      for (unsigned tries = 0; owner.locked.exchange(true, std::memory_order_acquire);)
-        while (owner.locked.load(std::memory_order_relaxed))
-          if (++tries > 64) // the holder may have lost its CPU
-            std::this_thread::yield();
-    }
-    ~Lock() { owner.locked.store(false, std::memory_order_release); }
+    explicit Lock(SizeClass &owner) : owner(owner) { owner.lock(); }
+    ~Lock() { owner.unlock(); }
     SizeClass &owner;
   };
 
@@ -142,6 +146,18 @@ struct Pool {
   std::atomic<unsigned> evictNext{0};
 };
 constinit Pool pool;
+
+// All classes, which no thread holds together.
+void lockAll() {
+  for (SizeClass &each : pool.classes)
+    each.lock();
+}
+void unlockAll() {
+  for (SizeClass &each : pool.classes)
+    each.unlock();
+}
+constinit ForkHandlers atForks{&lockAll, &unlockAll, &unlockAll};
+[[maybe_unused]] const bool knowsForks = atFork(atForks);
 
 // Maps pages aligned to HugePage, by cutting the ends off a larger mapping. Null if there is no memory.
 void *mapHuge(size_t capacity) {

@@ -1,11 +1,12 @@
 #include "runtime/ThreadPool.h"
 
+#include "runtime/Fork.h"
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <iterator>
-#include <pthread.h>
 #include <thread>
 #include <vector>
 
@@ -156,7 +157,18 @@ void workerMain(uint32_t served, int thread) {
 }
 
 // Whether this process was forked from one that has the threads.
-std::atomic<bool> isForked{false};
+constinit std::atomic<bool> isForked{false};
+
+// A loop of another thread ends with that thread: its workers are not there, and it holds the pool no more.
+void inForkedProcess() {
+  isForked.store(true, std::memory_order_relaxed);
+  if (runsPieces) // of a loop of this thread
+    return;
+  shared.gate.store(shared.gate.load(std::memory_order_relaxed) / JobUnit * JobUnit, std::memory_order_relaxed);
+  shared.busy.store(false, std::memory_order_relaxed);
+}
+constinit ForkHandlers atForks{nullptr, nullptr, &inForkedProcess};
+[[maybe_unused]] const bool knowsForks = atFork(atForks);
 
 // The worker threads. The holder of `busy` calls all members but the destructor.
 class Workers {
@@ -178,8 +190,7 @@ public:
     leaveToParent();
     if (started == count)
       return;
-    static const int atFork = pthread_atfork(nullptr, nullptr, [] { isForked.store(true, std::memory_order_relaxed); });
-    (void)atFork; // without memory for it, a forked process that ends is told that it has no such threads
+    ForkSection section;
     if (count < started)
       stop();
     started = count;

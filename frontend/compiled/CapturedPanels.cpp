@@ -1,6 +1,7 @@
 #include "frontend/compiled/CapturedPanels.h"
 
 #include "absl/container/flat_hash_map.h"
+#include "runtime/Fork.h"
 #include "runtime/StridedCopy.h"
 
 #include <algorithm>
@@ -90,7 +91,7 @@ public:
   }
 
 private:
-  std::mutex mutex;
+  runtime::ForkMutex mutex;
   absl::flat_hash_map<std::pair<std::uint64_t, bool>, std::weak_ptr<const TensorImpl>> panels; // by the matrix
 };
 SharedPanels &sharedPanels() {

@@ -92,6 +92,7 @@ std::vector<bool> connectedResults(const schema::Recording &recording) {
       new KeyCache<std::vector<bool>>(kMostCachedOperations); // never destroyed: other threads may still run
   ReadScope scope;
   return cache->findOrMake(structureKey(recording), [&] {
+    runtime::ForkSection section;
     KnownCode &known = KnownCode::ofProcess();
     if (auto connected = known.findConnected(recording))
       return *std::move(connected);

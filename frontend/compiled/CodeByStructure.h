@@ -7,6 +7,7 @@
 #include "frontend/compiled/Execute.h"
 #include "frontend/compiled/Slice.h"
 #include "frontend/core/KeyTable.h"
+#include "runtime/Fork.h"
 
 #include <mutex>
 
@@ -24,7 +25,7 @@ public:
   bool admit(KeyView form, int most);
 
 private:
-  std::mutex mutex;
+  runtime::ForkMutex mutex;
   absl::flat_hash_map<std::size_t, int> byForm; // by hash
 };
 

@@ -8,6 +8,7 @@
 #include "frontend/core/Numerics.h"
 #include "frontend/core/OwnStack.h"
 #include "frontend/operations/UserOperations.h"
+#include "runtime/Fork.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -87,6 +88,7 @@ std::string compilerLibrary() {
 }
 
 Compiler &compiler() {
+  runtime::ForkSection section; // as loading it is one, which no other thread in a section may wait for
   static auto *compiler = new CompilerOnOwnStack; // a failure is tried again; never destroyed
   return *compiler;
 }
@@ -168,12 +170,14 @@ std::unique_ptr<const Code> codeOf(const schema::Recording &recording, CompiledP
 namespace {
 std::unique_ptr<const Code> find(const schema::Recording &recording, const CompileOptions &options,
                                  std::vector<std::shared_ptr<const HostFunction>> hostFunctions) {
+  runtime::ForkSection section;
   std::optional<CompiledProgram> program = KnownCode::ofProcess().find(recording, options);
   return program ? codeOf(recording, *std::move(program), std::move(hostFunctions)) : nullptr;
 }
 std::unique_ptr<const Code> compile(const schema::Recording &recording, const CompileOptions &options,
                                     std::vector<std::shared_ptr<const HostFunction>> hostFunctions,
                                     SourceLocation where) {
+  runtime::ForkSection section;
   KnownCode &known = KnownCode::ofProcess();
   compilations.fetch_add(1);
   CompileResult compiled = compiler().compile(recording, known, options);
@@ -193,6 +197,7 @@ std::unique_ptr<const Code> knownCode(const schema::Recording &recording,
 }
 
 std::unique_ptr<const Code> installedCode(const schema::Recording &recording) {
+  runtime::ForkSection section;
   std::optional<CompiledProgram> program = KnownCode::ofProcess().findInstalled(recording, compileOptions());
   return program ? codeOf(recording, *std::move(program), {}) : nullptr;
 }

@@ -5,6 +5,7 @@
 #include "calque/error.h"
 #include "frontend/compiled/Compilation.h"
 #include "frontend/core/Warnings.h"
+#include "runtime/Fork.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -64,7 +65,7 @@ std::string asComment(const std::string &text) {
 
 // The functions that are not asked for by name.
 struct Others {
-  std::mutex mutex;
+  runtime::ForkMutex mutex;
   std::string asked;
   bool isFound = false; // the one that is asked for
   std::set<std::string> names;
@@ -106,7 +107,7 @@ bool isDumped(const std::string &name) {
 
 void writeDump(const std::string &text) {
   std::FILE *file = settingsOfProcess().file;
-  static std::mutex mutex;
+  static runtime::ForkMutex mutex;
   std::lock_guard lock(mutex);
   if (std::ftell(file) != 0)
     std::fputs(kDumpSeparator, file);

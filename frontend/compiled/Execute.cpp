@@ -8,6 +8,7 @@
 #include "frontend/native/Following.h"
 #include "frontend/operations/UserOperations.h"
 #include "program/SiteText.h"
+#include "runtime/Fork.h"
 #include "runtime/Print.h"
 #include "runtime/Stacks.h"
 
@@ -146,7 +147,7 @@ struct Host : runtime::HostCallbacks {
       std::optional<std::string> line = host.line.add(text, dtype, {dims, static_cast<std::size_t>(rank)}, data);
       if (!line)
         return;
-      static std::mutex mutex;
+      static runtime::ForkMutex mutex;
       std::lock_guard lock(mutex);
       std::cout << *line + "\n" << std::flush;
     } catch (...) { // a stream that throws must not end the process

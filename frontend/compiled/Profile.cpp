@@ -5,6 +5,7 @@
 #include "calque/error.h"
 #include "frontend/compiled/Compilation.h"
 #include "frontend/compiled/Dump.h"
+#include "runtime/Fork.h"
 #include "runtime/MachineLimits.h"
 #include "runtime/ThreadPool.h"
 
@@ -24,7 +25,7 @@ struct Profiled {
 };
 
 struct Profiles {
-  std::mutex mutex;
+  runtime::ForkMutex mutex;
   std::vector<Profiled> all;
   // Measured before the first function is added: when the process ends, the threads have ended before.
   runtime::MachineLimits limits;

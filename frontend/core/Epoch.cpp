@@ -1,6 +1,7 @@
 #include "frontend/core/Epoch.h"
 
 #include "frontend/core/PerThread.h"
+#include "runtime/Fork.h"
 
 #include <algorithm>
 #include <utility>
@@ -13,6 +14,18 @@ constinit thread_local EpochRecord *threadEpoch = nullptr;
 namespace {
 // Records are never freed. A thread that ends leaves its record to a new thread.
 std::atomic<EpochRecord *> records{nullptr};
+
+// In a forked process no other thread is in a scope.
+void inForkedProcess() {
+  for (EpochRecord *record = records.load(); record; record = record->next)
+    if (record != threadEpoch) {
+      record->epoch.store(0);
+      record->depth = 0;
+      record->taken.store(false);
+    }
+}
+constinit runtime::ForkHandlers atForks{nullptr, nullptr, &inForkedProcess};
+[[maybe_unused]] const bool knowsForks = runtime::atFork(atForks);
 
 struct Return {
   ~Return() {

@@ -4,6 +4,7 @@
 #include "frontend/core/Apply.h"
 #include "frontend/core/Signature.h"
 #include "frontend/core/Trace.h"
+#include "runtime/Fork.h"
 
 #include <mutex>
 #include <set>
@@ -90,7 +91,7 @@ bool isInStandardLibrary(SourceLocation where) {
 }
 
 const char *interned(const std::string &text) {
-  static std::mutex mutex;
+  static runtime::ForkMutex mutex;
   static auto *texts = new std::set<std::string>; // never destroyed: errors may outlive it
   std::lock_guard lock(mutex);
   return texts->insert(text).first->c_str();

@@ -8,6 +8,7 @@
 #define CALQUE_FRONTEND_CORE_KEYCACHE_H
 
 #include "frontend/core/KeyTable.h"
+#include "runtime/Fork.h"
 
 #include <mutex>
 
@@ -47,7 +48,7 @@ private:
   }
 
   KeyTable<Entry> table;
-  std::mutex mutex;
+  runtime::ForkMutex mutex;
 };
 
 } // namespace calque::detail

@@ -6,6 +6,8 @@
 #ifndef CALQUE_FRONTEND_CORE_OBJECTPOOL_H
 #define CALQUE_FRONTEND_CORE_OBJECTPOOL_H
 
+#include "runtime/Fork.h"
+
 #include <cstddef>
 #include <mutex>
 #include <new>
@@ -50,7 +52,7 @@ private:
   static inline constinit thread_local Local local;
 
   struct Shared {
-    std::mutex mutex;
+    runtime::ForkMutex mutex;
     Block *batches = nullptr;
   };
   static inline constinit Shared shared; // trivially destructible, so that it outlives every thread

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "calque/error.h"
+#include "runtime/Fork.h"
 
 #include <cstring>
 #include <exception>
@@ -22,6 +23,7 @@ struct Work {
 };
 
 void *runWork(void *data) {
+  runtime::PartOfForkSection part;
   Work &work = *static_cast<Work *>(data);
   try {
     work.run(work.context);
@@ -39,6 +41,7 @@ std::atomic<int> &workElsewhere() {
 }
 
 void onOwnStack(void (*run)(void *), void *context) {
+  runtime::ForkSection section; // what compiles has locks of its own
   Work work{run, context, nullptr};
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);

@@ -4,10 +4,12 @@
 #include "calque/error.h"
 #include "frontend/core/OwnStack.h"
 #include "frontend/core/TensorImpl.h"
+#include "runtime/Fork.h"
 
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <pthread.h>
 
@@ -29,6 +31,7 @@ struct Shared {
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<Waiting> waiting;
+  std::vector<TraceLock *> owned; // one for each owner, in no order
 };
 Shared &shared() {
   static auto *made = new Shared; // never destroyed: static destructors may still trace
@@ -48,7 +51,32 @@ std::int64_t nanoseconds(clockid_t clock) {
   return std::int64_t(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
+// What other threads hold of the locks themselves they hold for a few instructions.
+void beforeFork() { shared().mutex.lock(); }
+void inParent() { shared().mutex.unlock(); }
+void inForkedProcess() {
+  TraceLock::dropOtherOwners();
+  shared().mutex.unlock();
+}
+constinit runtime::ForkHandlers atForks{&beforeFork, &inParent, &inForkedProcess};
+[[maybe_unused]] const bool knowsForks = runtime::atFork(atForks);
+
 } // namespace
+
+void TraceLock::dropOtherOwners() {
+  Shared &all = shared();
+  const std::thread::id self = std::this_thread::get_id();
+  std::vector<TraceLock *> owned;
+  for (TraceLock *lock : all.owned) {
+    std::erase_if(lock->owners, [&](const Owner &owner) { return owner.thread != self; });
+    if (static_cast<std::size_t>(std::ranges::count(owned, lock)) < lock->owners.size())
+      owned.push_back(lock);
+  }
+  all.owned = std::move(owned);
+  all.waiting.clear();
+  // It may still count threads as waiting, and would wait for them.
+  std::construct_at(&all.changed);
+}
 
 bool TraceLock::waitsFor(std::thread::id thread, std::thread::id other) {
   while (const TraceLock *lock = lockThatStops(thread)) {
@@ -105,6 +133,8 @@ void TraceLock::lock(SourceLocation call) {
   Owner owner{self, CLOCK_MONOTONIC, &workElsewhere()};
   if (pthread_getcpuclockid(pthread_self(), &owner.clock) != 0)
     owner.clock = CLOCK_MONOTONIC; // which always goes on: nobody gives up on it
+  owners.reserve(owners.size() + 1);
+  all.owned.push_back(this);
   owners.push_back(owner);
 }
 
@@ -113,6 +143,7 @@ void TraceLock::unlock() {
   {
     std::lock_guard guard(all.mutex);
     owners.pop_back();
+    all.owned.erase(std::ranges::find(all.owned, this));
   }
   all.changed.notify_all();
 }

@@ -6,6 +6,9 @@
 //   owner can't go on before it comes out again, so the lambda is entered as if by a recursive call.
 // - A lambda that waits for a thread which calls the function: the owner neither runs nor waits for a lock. The waiting
 //   thread gives up with an error.
+//
+// A lambda may take as long as it likes, so that no fork() waits for it. In the child, what other threads own is free:
+// nothing is written to the function before its trace is there.
 #ifndef CALQUE_FRONTEND_CORE_TRACELOCK_H
 #define CALQUE_FRONTEND_CORE_TRACELOCK_H
 
@@ -38,6 +41,9 @@ public:
   private:
     TraceLock &held;
   };
+
+  // In a forked process, in which this thread is the only one.
+  static void dropOtherOwners();
 
 private:
   struct Owner {

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "calque/warnings.h"
+#include "runtime/Fork.h"
 
 #include <iostream>
 #include <memory>
@@ -10,7 +11,7 @@
 namespace calque {
 namespace {
 struct State {
-  std::mutex mutex;
+  runtime::ForkMutex mutex;
   std::shared_ptr<const WarningHandler> handler; // null: standard error
 };
 State &state() {

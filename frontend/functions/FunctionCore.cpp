@@ -10,6 +10,7 @@
 #include "frontend/core/Numerics.h"
 #include "frontend/core/Shape.h"
 #include "frontend/core/Tracer.h"
+#include "runtime/Fork.h"
 
 #include <cctype>
 #include <chrono>
@@ -77,6 +78,7 @@ bool Concrete::accepts(const Arguments &arguments) const {
 }
 
 const CalledProgram &Concrete::called() const {
+  runtime::ForkSection section;
   std::call_once(calledOnce, [&] {
     called_ = calledProgram(recording);
     called_.id = nextId();
@@ -200,6 +202,7 @@ std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Argumen
 }
 
 void FunctionCore::compile(Concrete &concrete, SourceLocation call) {
+  runtime::ForkSection section;
   Clock::time_point start = Clock::now();
   if (compileOptions().optimize)
     concrete.panels = panelsOf(concrete.recording, concrete.captures, call);
@@ -267,6 +270,7 @@ std::shared_ptr<Concrete> FunctionCore::traceRelaxed(const Signature &signature,
     reason = error.what();
   }
   note = absl::StrCat("it is traced for these sizes only, because a trace that leaves them open has failed: ", reason);
+  runtime::ForkSection section;
   unrelaxable.emplace(common.key, note);
   return nullptr;
 }
@@ -292,6 +296,7 @@ void noteChanges(TraceHistory &made, const Signature &before) {
 
 Concrete *FunctionCore::insert(std::shared_ptr<Concrete> concrete, SourceLocation call, double milliseconds,
                                std::string note, bool counts) {
+  runtime::ForkSection section;
   auto made = std::make_shared<TraceHistory>();
   made->signature = concrete->signature;
   made->call = call;
@@ -337,6 +342,7 @@ Concrete *FunctionCore::insert(std::shared_ptr<Concrete> concrete, SourceLocatio
 }
 
 std::string FunctionCore::warning() {
+  runtime::ForkSection section;
   if (callsPerTrace.size() < kWarningTraces || warnings == kMostWarnings || loaded)
     return ""; // who has loaded it can't change how it is traced
   ++warnings;
@@ -478,6 +484,7 @@ std::vector<std::shared_ptr<const Concrete>> FunctionCore::all() {
 
 void FunctionCore::clear() {
   TraceLock::Guard guard(lock);
+  runtime::ForkSection section;
   table.clear();
   unrelaxable.clear();
 }

@@ -9,6 +9,7 @@
 #include "frontend/core/Trace.h"
 #include "frontend/core/TraceLock.h"
 #include "frontend/native/Following.h"
+#include "runtime/Fork.h"
 
 #include <deque>
 #include <map>
@@ -175,8 +176,8 @@ private:
     explicit Held(std::shared_ptr<Concrete> concrete);
     const std::shared_ptr<Concrete> concrete;
   };
-  KeyTable<Held> traces;  // one for each rank; none is ever removed
-  std::mutex tracesMutex; // of those who add one
+  KeyTable<Held> traces;          // one for each rank; none is ever removed
+  runtime::ForkMutex tracesMutex; // of those who add one
 };
 
 // LeakedTensorError or StateError where traced tensors or TensorSpecs are arguments of a call that runs.

@@ -6,6 +6,7 @@
 #include "frontend/core/Apply.h"
 #include "frontend/core/Shape.h"
 #include "frontend/gradients/Tape.h"
+#include "runtime/Fork.h"
 
 #include <algorithm>
 #include <mutex>
@@ -69,8 +70,8 @@ struct ArrayState {
   std::weak_ptr<Trace> home; // the trace that it was made or written in last; none for an eager list
   std::uint64_t homeId = 0;
   SourceLocation writtenAt;
-  mutable std::mutex mutex; // threads may share an array that they only read
-  mutable ArrayParts made;  // of the list, as they were asked for last
+  mutable runtime::ForkMutex mutex; // threads may share an array that they only read
+  mutable ArrayParts made;          // of the list, as they were asked for last
 
   ArrayParts whole;
   bool allWritten = false; // as far as is known

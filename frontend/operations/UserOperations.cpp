@@ -5,6 +5,7 @@
 #include "frontend/core/Apply.h"
 #include "frontend/core/Shape.h"
 #include "frontend/core/Tracer.h"
+#include "runtime/Fork.h"
 
 #include <map>
 #include <mutex>
@@ -18,7 +19,7 @@ using schema::OpId;
 namespace {
 
 struct Registry {
-  std::mutex mutex;
+  runtime::ForkMutex mutex;
   std::map<std::string, std::shared_ptr<const OperationDefinition>> operations;
 };
 Registry &registry() {

@@ -4,6 +4,7 @@
 #include "calque/functions.h"
 #include "frontend/core/Apply.h"
 #include "frontend/saving/CheckpointState.h"
+#include "runtime/Fork.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -78,7 +79,7 @@ struct CheckpointManager::Kept {
   std::string directory, name;
   std::optional<std::int64_t> most;
   std::optional<std::chrono::duration<double>> every;
-  std::mutex mutex;
+  runtime::ForkMutex mutex;
   // Those that are not removed, and when the last of them was written.
   std::set<std::int64_t> forever;
   double last = 0;

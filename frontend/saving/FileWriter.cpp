@@ -3,6 +3,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "calque/call_site.h"
+#include "runtime/Fork.h"
 
 #include <atomic>
 #include <cerrno>
@@ -182,7 +183,7 @@ void FileWriter::removeUnfinished(const std::string &directory) {
 
 void FileWriter::removeUnfinishedBeside(const std::string &path) {
   using Clock = std::chrono::steady_clock;
-  static std::mutex mutex;
+  static runtime::ForkMutex mutex;
   static auto &seen = *new std::map<std::string, Clock::time_point>; // threads may save while the program ends
   const std::string directory = std::filesystem::path(path).parent_path();
   const Clock::time_point now = Clock::now();

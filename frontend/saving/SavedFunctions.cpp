@@ -8,6 +8,7 @@
 #include "frontend/core/Shape.h"
 #include "frontend/gradients/Tape.h"
 #include "frontend/operations/UserOperations.h"
+#include "runtime/Fork.h"
 
 #include <algorithm>
 #include <numeric>
@@ -24,6 +25,7 @@ namespace {
 std::vector<Tensor> runNative(const SavedTrace &trace, std::span<const Tensor> arguments,
                               std::span<const Variable> variables, const SourceLocation &where) {
   SavedTrace::Native &native = *trace.native;
+  runtime::ForkSection section;
   std::call_once(native.once, [&] {
     if (compileOptions().optimize)
       native.panels = panelsOf(*trace.program, trace.captures, where);
