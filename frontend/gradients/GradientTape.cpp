@@ -47,6 +47,14 @@ void GradientTape::watch(const Variable &x, SourceLocation where) {
   x.value(where); // a read makes the value known to the tape
 }
 
+void GradientTape::watch(const detail::Sources &sources, SourceLocation where) {
+  for (const detail::Source &source : sources.list())
+    if (source.variable)
+      watch(*source.variable, where);
+    else
+      watch(source.tensor, where);
+}
+
 std::vector<std::vector<schema::ValueId>> GradientTape::use(const std::vector<detail::Source> &sources, bool isPullback,
                                                             SourceLocation where) {
   state_->checkUse(isPullback, where);
@@ -115,56 +123,19 @@ std::vector<std::optional<Tensor>> GradientTape::gradientOf(const std::vector<Te
   return gradients;
 }
 
-namespace {
-template <typename T> std::vector<detail::Source> sourcesOf(const std::vector<T> &sources) {
-  std::vector<detail::Source> result;
-  for (const T &source : sources)
-    if constexpr (std::is_same_v<T, Tensor>)
-      result.push_back({source, {}});
-    else
-      result.push_back({{}, source});
-  return result;
-}
-} // namespace
-
-std::vector<std::optional<Tensor>> GradientTape::gradient(const std::vector<Tensor> &targets,
-                                                          const std::vector<Tensor> &sources,
+std::vector<std::optional<Tensor>> GradientTape::gradient(const detail::Targets &targets,
+                                                          const detail::Sources &sources,
                                                           const std::vector<Tensor> &output_gradients,
                                                           SourceLocation where) {
-  return gradientOf(targets, sourcesOf(sources), {.output_gradients = output_gradients}, where);
+  return gradientOf(targets.list(), sources.list(), {.output_gradients = output_gradients}, where);
 }
-std::vector<std::optional<Tensor>> GradientTape::gradient(const std::vector<Tensor> &targets,
-                                                          const std::vector<Variable> &sources,
-                                                          const std::vector<Tensor> &output_gradients,
-                                                          SourceLocation where) {
-  return gradientOf(targets, sourcesOf(sources), {.output_gradients = output_gradients}, where);
-}
-
-std::vector<std::optional<Tensor>> GradientTape::gradient(const Tensor &target, const std::vector<Tensor> &sources,
-                                                          const std::vector<Tensor> &output_gradients,
-                                                          SourceLocation where) {
-  return gradient(std::vector<Tensor>{target}, sources, output_gradients, where);
-}
-std::vector<std::optional<Tensor>> GradientTape::gradient(const Tensor &target, const std::vector<Variable> &sources,
-                                                          const std::vector<Tensor> &output_gradients,
-                                                          SourceLocation where) {
-  return gradient(std::vector<Tensor>{target}, sources, output_gradients, where);
-}
-std::optional<Tensor> GradientTape::gradient(const Tensor &target, const Tensor &source,
+std::optional<Tensor> GradientTape::gradient(const detail::Targets &targets, const Tensor &source,
                                              const std::vector<Tensor> &output_gradients, SourceLocation where) {
-  return gradient(std::vector<Tensor>{target}, source, output_gradients, where);
+  return gradientOf(targets.list(), {source}, {.output_gradients = output_gradients}, where)[0];
 }
-std::optional<Tensor> GradientTape::gradient(const Tensor &target, const Variable &source,
+std::optional<Tensor> GradientTape::gradient(const detail::Targets &targets, const Variable &source,
                                              const std::vector<Tensor> &output_gradients, SourceLocation where) {
-  return gradient(std::vector<Tensor>{target}, source, output_gradients, where);
-}
-std::optional<Tensor> GradientTape::gradient(const std::vector<Tensor> &targets, const Tensor &source,
-                                             const std::vector<Tensor> &output_gradients, SourceLocation where) {
-  return gradient(targets, std::vector<Tensor>{source}, output_gradients, where)[0];
-}
-std::optional<Tensor> GradientTape::gradient(const std::vector<Tensor> &targets, const Variable &source,
-                                             const std::vector<Tensor> &output_gradients, SourceLocation where) {
-  return gradient(targets, std::vector<Variable>{source}, output_gradients, where)[0];
+  return gradientOf(targets.list(), {source}, {.output_gradients = output_gradients}, where)[0];
 }
 
 std::optional<Tensor> GradientTape::jacobianOf(const Tensor &target, const detail::Source &source, bool ofExamples,
@@ -181,13 +152,16 @@ std::optional<Tensor> GradientTape::jacobianOf(const Tensor &target, const detai
   return result;
 }
 std::optional<Tensor> GradientTape::jacobian(const Tensor &target, const Tensor &source, SourceLocation where) {
-  return jacobianOf(target, {source, {}}, false, where);
+  return jacobianOf(target, source, false, where);
 }
 std::optional<Tensor> GradientTape::jacobian(const Tensor &target, const Variable &source, SourceLocation where) {
-  return jacobianOf(target, {{}, source}, false, where);
+  return jacobianOf(target, source, false, where);
 }
 std::optional<Tensor> GradientTape::batch_jacobian(const Tensor &target, const Tensor &source, SourceLocation where) {
-  return jacobianOf(target, {source, {}}, true, where);
+  return jacobianOf(target, source, true, where);
+}
+std::optional<Tensor> GradientTape::batch_jacobian(const Tensor &target, const Variable &source, SourceLocation where) {
+  return jacobianOf(target, source, true, where);
 }
 
 GradientTape::Pause::~Pause() {

@@ -236,7 +236,7 @@ std::vector<Tensor> PullbackTape::cotangents(const std::vector<Tensor> &targets,
                                              const std::vector<Tensor> &seeds, SourceLocation where) {
   std::vector<Source> all;
   for (const Tensor &source : sources)
-    all.push_back({source, {}});
+    all.push_back(source);
   std::vector<std::optional<Tensor>> found =
       tape_.gradientOf(targets, all, GradientOptions{seeds, UnconnectedGradients::Zero}, where, operation_);
   std::vector<Tensor> result;

@@ -61,6 +61,60 @@ TEST(GradientTape, IntermediatesCanBeSources) {
       scalar(3.0f), {18, 108, 6});
 }
 
+// As in TensorFlow: targets and sources in braces, tensors and variables side by side.
+TEST(GradientTape, TakesTargetsAndSourcesInBraces) {
+  Variable v(scalar(3.0f)), w(scalar(5.0f));
+  auto all = [&](const Tensor &x) {
+    GradientTape tape({.persistent = true});
+    tape.watch({x});
+    tape.watch({x, v});
+    Tensor q = v * w * x, r = v * v;
+    std::vector<std::optional<Tensor>> found;
+    auto add = [&](const std::vector<std::optional<Tensor>> &more) {
+      found.insert(found.end(), more.begin(), more.end());
+    };
+    add(tape.gradient(v * w * x, {v, w}));
+    add(tape.gradient({q, r}, {v, w}));
+    add(tape.gradient({q, r}, {x, w}));
+    add(tape.gradient({q, r}, {v, w}, {scalar(2.0f), scalar(10.0f)}));
+    add(tape.gradient(r, {v, x, w}, UnconnectedGradients::Zero));
+    add(tape.gradient(r, {v, w},
+                      {.output_gradients = {scalar(3.0f)}, .unconnected_gradients = UnconnectedGradients::Zero}));
+    add(tape.gradient({v, r}, {v, w}, UnconnectedGradients::Zero));
+    add({tape.gradient(q, {v}), tape.gradient({q}, x), tape.jacobian(q, {v}), tape.gradient(v, v)});
+    EXPECT_FALSE(tape.gradient(r, {v, w})[1]);
+    std::vector<Tensor> result;
+    for (const std::optional<Tensor> &each : found)
+      result.push_back(each.value());
+    return result;
+  };
+  inBothModes(all, scalar(7.0f), {35, 21, 41, 21, 15, 21, 130, 42, 6, 0, 0, 18, 0, 7, 0, 35, 15, 35, 1});
+}
+
+// What is asked of an optional gradient without taking it.
+TEST(GradientTape, GradientsAreAskedWhetherTheyAreThere) {
+  Tensor x = scalar(2.0f), other = scalar(1.0f);
+  GradientTape tape({.persistent = true});
+  tape.watch(x);
+  Tensor y = x * x;
+  std::optional<Tensor> some = tape.gradient(y, x), none = tape.gradient(y, other);
+  EXPECT_FALSE(!some);
+  EXPECT_TRUE(!none);
+  EXPECT_TRUE(none == std::nullopt && some != std::nullopt);
+  std::optional<Tensor> either = none ? none : x;
+  EXPECT_EQ(either.value().item<float>(), 2);
+  Tensor taken = none.value_or(other);
+  EXPECT_EQ(taken.item<float>(), 1);
+}
+
+// The read of a variable that becomes a Tensor would be another value than those that the target is made of.
+TEST(GradientTape, BatchJacobianTakesAVariable) {
+  Variable v(tensor<float>({{1, 2}, {3, 4}}));
+  GradientTape tape({.persistent = true});
+  Tensor y = v * v;
+  expectValues(*tape.batch_jacobian(y, v), {2, 0, 0, 4, 6, 0, 0, 8});
+}
+
 TEST(GradientTape, ServesOneGradientUnlessPersistent) {
   Tensor x = scalar(3.0f);
   GradientTape tape;

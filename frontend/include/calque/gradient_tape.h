@@ -127,9 +127,49 @@ template <typename... T> struct GradientStructure<std::tuple<T...>> {
 
 // A source: exactly one of the two is set.
 struct Source {
+  Source(const Tensor &x) : tensor(x) {}
+  Source(const Variable &x) : variable(x) {}
   Tensor tensor;
   std::optional<Variable> variable;
 };
+// Sources in braces, where tensors and variables may stand side by side, or in a std::vector.
+class Sources {
+public:
+  Sources(std::initializer_list<Source> sources) : sources_(sources) {}
+  template <typename T>
+    requires std::is_same_v<T, std::vector<Tensor>> || std::is_same_v<T, std::vector<Variable>>
+  Sources(const T &sources) : sources_(sources.begin(), sources.end()) {}
+  const std::vector<Source> &list() const { return sources_; }
+
+private:
+  std::vector<Source> sources_;
+};
+template <> struct GradientStructure<Sources> {
+  using type = std::vector<std::optional<Tensor>>;
+  template <typename F> static type map(const Sources &x, F &f) {
+    type result;
+    for (const Source &source : x.list())
+      result.push_back(f(source));
+    return result;
+  }
+};
+// One target or several, in braces or in a std::vector. It lives no longer than the call that it is written in.
+class Targets {
+public:
+  Targets(const Tensor &x) : own_{x} {}
+  Targets(const Variable &x, SourceLocation where = SourceLocation::current()) : own_{Tensor(x, where)} {}
+  Targets(std::initializer_list<Tensor> targets) : own_(targets) {}
+  template <std::same_as<std::vector<Tensor>> T> Targets(const T &targets) : given_(&targets) {}
+  const std::vector<Tensor> &list() const { return given_ ? *given_ : own_; }
+
+private:
+  std::vector<Tensor> own_;
+  const std::vector<Tensor> *given_ = nullptr; // or
+};
+// What is taken apart: neither a source alone nor a std::vector of them.
+template <typename T>
+concept SourceStructure = !std::is_same_v<T, Tensor> && !std::is_same_v<T, Variable> && !std::is_same_v<T, Sources> &&
+                          !std::is_same_v<T, std::vector<Tensor>> && !std::is_same_v<T, std::vector<Variable>>;
 } // namespace detail
 
 // Records the operations of the thread that made it, from construction to destruction, or to gradient() if it is not
@@ -150,78 +190,50 @@ public:
   // From here on, what is computed from x has a derivative with respect to it. Integers and bools never have one.
   void watch(const Tensor &x, SourceLocation where = SourceLocation::current());
   void watch(const Variable &x, SourceLocation where = SourceLocation::current());
+  // Each of several: watch({x, w}).
+  void watch(const detail::Sources &sources, SourceLocation where = SourceLocation::current());
 
-  // The derivative of the sum of the targets' elements with respect to a source, of the source's type; none where no
-  // path leads from the source to a target. `output_gradients` are the targets' cotangents, one for each, of its type
-  // (ValueError, ShapeError, DTypeError). A second use is a StateError unless the tape is persistent.
-  std::optional<Tensor> gradient(const Tensor &target, const Tensor &source,
+  // The derivative of the sum of the target's elements with respect to a source, of the source's type; none where no
+  // path leads from the source to a target. Targets are a tensor, or several, in braces or in a std::vector, whose
+  // derivatives are summed. `output_gradients` are the targets' cotangents, one for each, of its type (ValueError,
+  // ShapeError, DTypeError). A second use is a StateError unless the tape is persistent.
+  std::optional<Tensor> gradient(const detail::Targets &targets, const Tensor &source,
                                  const std::vector<Tensor> &output_gradients = {},
                                  SourceLocation where = SourceLocation::current());
-  std::optional<Tensor> gradient(const Tensor &target, const Variable &source,
+  std::optional<Tensor> gradient(const detail::Targets &targets, const Variable &source,
                                  const std::vector<Tensor> &output_gradients = {},
                                  SourceLocation where = SourceLocation::current());
-  std::vector<std::optional<Tensor>> gradient(const Tensor &target, const std::vector<Tensor> &sources,
+  // With respect to several sources, in braces or in a std::vector: gradient(loss, {x, w}) gives two.
+  std::vector<std::optional<Tensor>> gradient(const detail::Targets &targets, const detail::Sources &sources,
                                               const std::vector<Tensor> &output_gradients = {},
                                               SourceLocation where = SourceLocation::current());
-  std::vector<std::optional<Tensor>> gradient(const Tensor &target, const std::vector<Variable> &sources,
-                                              const std::vector<Tensor> &output_gradients = {},
-                                              SourceLocation where = SourceLocation::current());
-  // With several targets, their derivatives are summed.
-  std::vector<std::optional<Tensor>> gradient(const std::vector<Tensor> &targets, const std::vector<Tensor> &sources,
-                                              const std::vector<Tensor> &output_gradients = {},
-                                              SourceLocation where = SourceLocation::current());
-  std::vector<std::optional<Tensor>> gradient(const std::vector<Tensor> &targets, const std::vector<Variable> &sources,
-                                              const std::vector<Tensor> &output_gradients = {},
-                                              SourceLocation where = SourceLocation::current());
-  std::optional<Tensor> gradient(const std::vector<Tensor> &targets, const Tensor &source,
-                                 const std::vector<Tensor> &output_gradients = {},
-                                 SourceLocation where = SourceLocation::current());
-  std::optional<Tensor> gradient(const std::vector<Tensor> &targets, const Variable &source,
-                                 const std::vector<Tensor> &output_gradients = {},
-                                 SourceLocation where = SourceLocation::current());
 
   // Sources in a structure: pairs, tuples, arrays, vectors, maps and structs of tensors and variables, which may nest.
   // The result has the same structure; that of a struct is a std::tuple of its fields' gradients.
-  template <typename Sources>
-  auto gradient(const std::vector<Tensor> &targets, const Sources &sources, const GradientOptions &options,
+  template <typename Sources = detail::Sources>
+  auto gradient(const detail::Targets &targets, const Sources &sources, const GradientOptions &options,
                 SourceLocation where = SourceLocation::current()) {
     using Structure = detail::GradientStructure<Sources>;
     std::vector<detail::Source> flat;
     auto collect = [&](const auto &x) -> std::optional<Tensor> {
-      if constexpr (std::is_same_v<std::decay_t<decltype(x)>, Tensor>)
-        flat.push_back({x, {}});
-      else
-        flat.push_back({{}, x});
+      flat.push_back(x);
       return std::nullopt;
     };
     Structure::map(sources, collect);
-    std::vector<std::optional<Tensor>> gradients = gradientOf(targets, flat, options, where);
+    std::vector<std::optional<Tensor>> gradients = gradientOf(targets.list(), flat, options, where);
     std::size_t next = 0;
     auto place = [&](const auto &) -> std::optional<Tensor> { return std::move(gradients[next++]); };
     return Structure::map(sources, place);
   }
-  template <typename Sources>
-  auto gradient(const Tensor &target, const Sources &sources, const GradientOptions &options,
-                SourceLocation where = SourceLocation::current()) {
-    return gradient(std::vector<Tensor>{target}, sources, options, where);
-  }
-  template <typename Sources>
-    requires(!std::is_same_v<Sources, Tensor> && !std::is_same_v<Sources, Variable> &&
-             !std::is_same_v<Sources, std::vector<Tensor>> && !std::is_same_v<Sources, std::vector<Variable>>)
-  auto gradient(const Tensor &target, const Sources &sources, SourceLocation where = SourceLocation::current()) {
-    return gradient(std::vector<Tensor>{target}, sources, GradientOptions(), where);
-  }
-  template <typename Sources>
-    requires(!std::is_same_v<Sources, Tensor> && !std::is_same_v<Sources, Variable> &&
-             !std::is_same_v<Sources, std::vector<Tensor>> && !std::is_same_v<Sources, std::vector<Variable>>)
-  auto gradient(const std::vector<Tensor> &targets, const Sources &sources,
+  template <detail::SourceStructure Sources>
+  auto gradient(const detail::Targets &targets, const Sources &sources,
                 SourceLocation where = SourceLocation::current()) {
     return gradient(targets, sources, GradientOptions(), where);
   }
 
   // The same as with GradientOptions{.unconnected_gradients = unconnected}.
-  template <typename Targets = std::vector<Tensor>, typename Sources = std::vector<Tensor>>
-  auto gradient(const Targets &targets, const Sources &sources, UnconnectedGradients unconnected,
+  template <typename Sources = detail::Sources>
+  auto gradient(const detail::Targets &targets, const Sources &sources, UnconnectedGradients unconnected,
                 SourceLocation where = SourceLocation::current()) {
     return gradient(targets, sources, GradientOptions{.unconnected_gradients = unconnected}, where);
   }
@@ -243,6 +255,8 @@ public:
   // example of the source [B, ...]: [B, target..., source...]. ShapeError where the two sizes B differ.
   // DTypeError for a source of integers.
   std::optional<Tensor> batch_jacobian(const Tensor &target, const Tensor &source,
+                                       SourceLocation where = SourceLocation::current());
+  std::optional<Tensor> batch_jacobian(const Tensor &target, const Variable &source,
                                        SourceLocation where = SourceLocation::current());
 
   // While the guard lives, the tape records nothing, so that gradient() is not recorded by the tape itself. StateError

@@ -611,7 +611,8 @@ template <typename F> auto batch_jacobian(F &&f, SourceLocation made = SourceLoc
       [f = detail::hold(std::forward<F>(f))](const SourceLocation &where, const auto &given,
                                              const auto &...others) mutable {
         return detail::withRespectTo(given, where, [&](const auto &x) {
-          return detail::jacobianBy<&GradientTape::batch_jacobian>("batch_jacobian", f, 1, where, x, others...);
+          return detail::jacobianBy<static_cast<detail::TapeJacobian>(&GradientTape::batch_jacobian)>(
+              "batch_jacobian", f, 1, where, x, others...);
         });
       });
 }
