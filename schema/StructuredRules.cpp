@@ -43,6 +43,11 @@ Fault reduceNumeric(const OpCall &call, std::vector<TensorType> &results) {
 Fault reduceNumericNonEmpty(const OpCall &call, std::vector<TensorType> &results) {
   if (Fault fault = checkNumeric(call))
     return fault;
+  // The largest and the smallest element: a number behind x may have been meant as another value.
+  std::vector<std::int64_t> axes;
+  if (Fault fault = normalizeAxes(call.attribute<std::vector<std::int64_t>>(0), call[0].rank(), true, axes))
+    return valueFault(absl::StrCat(
+        fault.message, ". This is a reduction over axes: the larger of two values is maximum, the smaller minimum"));
   return reduce(call, true, results);
 }
 Fault reduceBool(const OpCall &call, std::vector<TensorType> &results) {

@@ -1,5 +1,6 @@
 // Public functions on shapes and subscripts that are written over operations.
 #include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "calque/call_site.h"
 #include "calque/functions.h"
@@ -13,6 +14,7 @@
 #include "schema/TypeRules.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <optional>
@@ -190,6 +192,26 @@ Tensor clip(const Operand &x, const Operand &low, const Operand &high) {
   std::vector<Tensor> tensors = detail::adoptNumbers(OpId::Maximum, operands);
   Tensor notBelow = maximum(Operand(tensors[0], where), Operand(tensors[1], where));
   return minimum(Operand(notBelow, where), Operand(tensors[2], where));
+}
+
+Tensor round(const Operand &x, std::int64_t decimals) {
+  SourceLocation where = detail::userLine(x.where());
+  CallSite library(where, "round");
+  const Tensor value = x.toTensor();
+  if (decimals == 0 || !is_floating(value.dtype()))
+    return round(Operand(value, where)); // which refuses other types
+  const std::int64_t largest = value.dtype() == DType::Float32 ? std::numeric_limits<float>::max_exponent10
+                                                               : std::numeric_limits<double>::max_exponent10;
+  if (decimals < -largest || decimals > largest)
+    throw ValueError(absl::StrCat("round: ", decimals, " decimals of ", name_of(value.dtype()), " are not between ",
+                                  -largest, " and ", largest),
+                     where);
+  double power = 0;
+  (void)absl::SimpleAtod(absl::StrCat("1e", std::abs(decimals)), &power); // correctly rounded, unlike pow
+  if (decimals < 0)
+    return round(Operand(value / power, where)) * power;
+  const Tensor scaled = value * power;
+  return calque::where(isfinite(scaled), round(Operand(scaled, where)) / power, stop_gradient(value));
 }
 
 Tensor sort(const Operand &x, std::int64_t axis, bool descending) {

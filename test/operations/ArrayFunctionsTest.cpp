@@ -472,6 +472,30 @@ TEST(Arrays, Sizes) {
   }
 }
 
+// As numpy.round. The product with a power of ten may be infinite where x is not: then x has no such decimals.
+TEST(Arrays, RoundsToDecimals) {
+  Tensor x = tensor<double>({1.2345, -0.005, 2.675, 12345.678, 0.0});
+  auto twice = [&](const Tensor &x, std::int64_t decimals) {
+    Tensor eager = round(x, decimals);
+    EXPECT_EQ(valuesOf(eager), valuesOf(function([=](const Tensor &x) { return round(x, decimals); })(x)));
+    return valuesOf(eager);
+  };
+  EXPECT_EQ(twice(x, 2), (std::vector<double>{1.23, -0.0, 2.68, 12345.68, 0}));
+  EXPECT_EQ(twice(x, 0), (std::vector<double>{1, -0.0, 3, 12346, 0}));
+  EXPECT_EQ(twice(tensor<double>({1250, 1350, -49}), -2), (std::vector<double>{1200, 1400, -0.0}));
+  EXPECT_EQ(valuesOf(round(tensor<float>({0.125f, 0.375f}), 2)), (std::vector<double>{0.12f, 0.38f}));
+  EXPECT_EQ(valuesOf(round(Variable(tensor<float>({0.26f})), 1)), (std::vector<double>{0.3f}));
+  const double infinity = std::numeric_limits<double>::infinity();
+  std::vector<double> special = twice(tensor<double>({infinity, -infinity, std::nan("")}), 3);
+  EXPECT_EQ(special[0], infinity);
+  EXPECT_EQ(special[1], -infinity);
+  EXPECT_TRUE(std::isnan(special[2]));
+  GradientTape tape;
+  tape.watch(x);
+  Tensor y = round(x, 1);
+  EXPECT_FALSE(tape.gradient(y, x));
+}
+
 // An axis may be one number, of any integer type; none mean all.
 TEST(Arrays, AxesAreNumbersOrLists) {
   Tensor x = tensor<float>({1, 2, 3, 4, 5, 6}, {2, 3});
@@ -482,12 +506,16 @@ TEST(Arrays, AxesAreNumbersOrLists) {
   EXPECT_EQ(valuesOf(sum(x)), valuesOf(sum(x, {})));
   EXPECT_EQ(valuesOf(sum(x, {0, 1})), (std::vector<double>{21}));
   EXPECT_EQ(valuesOf(mean(x, -1)), (std::vector<double>{2, 5}));
-  EXPECT_EQ(valuesOf(max(x, 0)), (std::vector<double>{4, 5, 6}));
+  EXPECT_EQ(valuesOf(max(x, {0})), (std::vector<double>{4, 5, 6}));
+  EXPECT_EQ(valuesOf(max(x, 0, false)), (std::vector<double>{4, 5, 6}));
+  EXPECT_EQ(valuesOf(min(x, {})), (std::vector<double>{1}));
+  EXPECT_EQ(valuesOf(min(Variable(x), {-1})), (std::vector<double>{1, 4}));
   EXPECT_EQ(valuesOf(any(x > 5, 1)), (std::vector<double>{0, 1}));
   EXPECT_EQ(expand_dims(x, 0).shape(), (Shape{1, 2, 3}));
   EXPECT_EQ(squeeze(ones({2, 1}), 1).shape(), (Shape{2}));
   EXPECT_EQ(valuesOf(reverse(x, 1)), (std::vector<double>{3, 2, 1, 6, 5, 4}));
-  for (auto f : {min, max, prod, mean, logsumexp})
+  using Reduction = Tensor (*)(const Operand &, AxisList, bool);
+  for (Reduction f : std::initializer_list<Reduction>{min, max, prod, mean, logsumexp})
     EXPECT_EQ(f(x, {}, false).shape(), Shape());
   // A number is an index, too.
   EXPECT_EQ(valuesOf(gather(x, 1)), (std::vector<double>{4, 5, 6}));

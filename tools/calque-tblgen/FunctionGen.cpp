@@ -189,8 +189,13 @@ void emitTestData(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
     for (llvm::StringRef kink : op.record().getValueAsListOfStrings("kinks"))
       os << kink << ", ";
     llvm::StringRef name = op.record().getValueAsString("reference");
+    // Some names are overloaded: round(x, decimals) is no operation of its own.
+    std::string operands;
+    for (int i = 0; i < op.numOperands(); ++i)
+      operands += i ? ", const Operand &" : "const Operand &";
     os << "}, reference::wrap(reference::" << name << "_<Real>), reference::wrap(reference::" << name
-       << "_<double>), wrap(::calque::" << op.function() << "), " << op.record().getValueAsInt("ulp") << "},\n";
+       << "_<double>), wrap(static_cast<Tensor (*)(" << operands << ")>(::calque::" << op.function() << ")), "
+       << op.record().getValueAsInt("ulp") << "},\n";
   }
 }
 

@@ -34,11 +34,51 @@ private:
 // These exact matches make `!x` unambiguous beside the conversion to bool.
 CALQUE_API Tensor operator!(const Tensor &x);
 CALQUE_API Tensor operator!(const Variable &x);
+// Whether there is no gradient.
+inline bool operator!(const std::optional<Tensor> &x) { return !x.has_value(); }
 
 // Of bool tensors, for all elements: logical_and, logical_or and logical_not. DTypeError for others.
 inline Tensor operator&(const Operand &x, const Operand &y) { return logical_and(x, y); }
 inline Tensor operator|(const Operand &x, const Operand &y) { return logical_or(x, y); }
 inline Tensor operator~(const Operand &x) { return logical_not(x); }
+
+// max and min are reductions, as in NumPy; the larger and the smaller of two are maximum and minimum. A plain 0 behind
+// x may mean either, so that the compiler warns of it: max(x, {0}) is the reduction along axis 0.
+[[deprecated(
+    "max(x, 0) is the largest element along axis 0: write max(x, {0}) for it, and maximum(x, 0) for the larger "
+    "of each element and 0")]]
+inline Tensor max(const Operand &x, std::nullptr_t) {
+  return max(x, AxisList(0));
+}
+[[deprecated("min(x, 0) is the smallest element along axis 0: write min(x, {0}) for it, and minimum(x, 0) for the "
+             "smaller of each element and 0")]]
+inline Tensor min(const Operand &x, std::nullptr_t) {
+  return min(x, AxisList(0));
+}
+namespace detail {
+template <typename T>
+concept TensorOrVariable = std::same_as<T, Tensor> || std::same_as<T, Variable>;
+} // namespace detail
+// Before the two above where axes are in braces, and before the two below.
+template <detail::TensorOrVariable T>
+Tensor max(const T &x, std::initializer_list<std::int64_t> axes, SourceLocation where = SourceLocation::current()) {
+  return max(Operand(x, where), AxisList(axes));
+}
+template <detail::TensorOrVariable T>
+Tensor min(const T &x, std::initializer_list<std::int64_t> axes, SourceLocation where = SourceLocation::current()) {
+  return min(Operand(x, where), AxisList(axes));
+}
+// More constrained than std::max and std::min, which under `using namespace std` compare two tensors as a condition.
+template <detail::TensorOrVariable T> Tensor max(const T &x, const T &y) = delete; // the larger of two is maximum(x, y)
+template <detail::TensorOrVariable T>
+Tensor min(const T &x, const T &y) = delete;                                 // the smaller of two is minimum(x, y)
+template <std::floating_point T> Tensor max(const Operand &x, T y) = delete; // the larger of two is maximum(x, y)
+template <std::floating_point T> Tensor min(const Operand &x, T y) = delete; // the smaller of two is minimum(x, y)
+
+// x rounded to so many decimals, and for a negative number to tens, hundreds and so on; halves go to the even digit. It
+// is round(x * 10^decimals) / 10^decimals, as in NumPy, and x itself where that product is infinite. No gradient
+// passes. DTypeError for other types than floats; ValueError for a power of ten that the type does not hold.
+CALQUE_API Tensor round(const Operand &x, std::int64_t decimals);
 
 // x = x + y and so on, at the line of y: another tensor takes the place of x, whose elements others may share.
 inline Tensor &operator+=(Tensor &x, const Operand &y) { return x = add(Operand(x, y.where()), y); }
@@ -48,6 +88,14 @@ inline Tensor &operator/=(Tensor &x, const Operand &y) { return x = div(Operand(
 inline Tensor &operator%=(Tensor &x, const Operand &y) { return x = fmod(Operand(x, y.where()), y); }
 inline Tensor &operator&=(Tensor &x, const Operand &y) { return x = logical_and(Operand(x, y.where()), y); }
 inline Tensor &operator|=(Tensor &x, const Operand &y) { return x = logical_or(Operand(x, y.where()), y); }
+// x[0] += y would change a temporary: refused as x[0] = y is.
+template <std::same_as<Tensor> T> void operator+=(T &&x, const Operand &y) { std::move(x) = y; }
+template <std::same_as<Tensor> T> void operator-=(T &&x, const Operand &y) { std::move(x) = y; }
+template <std::same_as<Tensor> T> void operator*=(T &&x, const Operand &y) { std::move(x) = y; }
+template <std::same_as<Tensor> T> void operator/=(T &&x, const Operand &y) { std::move(x) = y; }
+template <std::same_as<Tensor> T> void operator%=(T &&x, const Operand &y) { std::move(x) = y; }
+template <std::same_as<Tensor> T> void operator&=(T &&x, const Operand &y) { std::move(x) = y; }
+template <std::same_as<Tensor> T> void operator|=(T &&x, const Operand &y) { std::move(x) = y; }
 
 // Of the default element type: one_hot(labels, 10).
 inline Tensor one_hot(const Operand &indices, const Size &depth) { return one_hot(indices, depth, default_dtype()); }

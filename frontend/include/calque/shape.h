@@ -54,7 +54,8 @@ public:
     if (origin_)
       other.value_ = 0;
   }
-  constexpr Size &operator=(Size other) noexcept {
+  // Of a size that has a name: `x.shape()[0] = 2` would change a copy.
+  constexpr Size &operator=(Size other) & noexcept {
     std::swap(value_, other.value_);
     std::swap(origin_, other.origin_);
     return *this;
@@ -77,12 +78,12 @@ public:
   // "3"; "?" where it is not known.
   std::string str() const;
 
-  Size &operator+=(std::int64_t other) { return *this = Size(number() + other, SourceLocation()); }
-  Size &operator-=(std::int64_t other) { return *this = Size(number() - other, SourceLocation()); }
-  Size &operator*=(std::int64_t other) { return *this = Size(number() * other, SourceLocation()); }
-  Size &operator/=(std::int64_t other) { return *this = Size(number() / other, SourceLocation()); }
-  Size &operator++() { return *this += 1; }
-  Size &operator--() { return *this -= 1; }
+  Size &operator+=(std::int64_t other) & { return *this = Size(number() + other, SourceLocation()); }
+  Size &operator-=(std::int64_t other) & { return *this = Size(number() - other, SourceLocation()); }
+  Size &operator*=(std::int64_t other) & { return *this = Size(number() * other, SourceLocation()); }
+  Size &operator/=(std::int64_t other) & { return *this = Size(number() / other, SourceLocation()); }
+  Size &operator++() & { return *this += 1; }
+  Size &operator--() & { return *this -= 1; }
 
   // Whether two sizes are equal. Only kDynamic equals kDynamic or asks whether a size is not known, and a size of a
   // tensor equals itself; to compare a size that is not known with any other is a StateError.
@@ -167,8 +168,8 @@ public:
   Shape(const Shape &other) = default;
   Shape(Shape &&other) noexcept
       : small_(std::move(other.small_)), large_(std::move(other.large_)), rank_(std::exchange(other.rank_, 0)) {}
-  Shape &operator=(const Shape &other) = default;
-  Shape &operator=(Shape &&other) noexcept {
+  Shape &operator=(const Shape &other) & = default;
+  Shape &operator=(Shape &&other) & noexcept {
     small_ = std::move(other.small_);
     large_ = std::move(other.large_);
     rank_ = std::exchange(other.rank_, 0);

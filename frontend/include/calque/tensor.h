@@ -30,7 +30,8 @@ class Operand;
 class Variable;
 namespace detail {
 struct TensorImpl;
-}
+template <typename> constexpr bool kNever = false;
+} // namespace detail
 
 // A cheap handle to immutable elements, which copies share. While tracing it stands for an SSA value, which has no
 // elements yet: reading them is a StateError. A default-made Tensor is empty: using it is a StateError.
@@ -43,6 +44,19 @@ public:
   template <typename P>
     requires(std::is_convertible_v<P, std::shared_ptr<const detail::TensorImpl>> && !std::is_null_pointer_v<P>)
   explicit Tensor(P impl) : impl_(std::move(impl)) {}
+
+  Tensor(const Tensor &other) = default;
+  Tensor(Tensor &&other) noexcept = default;
+  // The handle is that of another tensor from now on. One that no name keeps, as x[0] gives it, has no use for it.
+  Tensor &operator=(const Tensor &other) & = default;
+  Tensor &operator=(Tensor &&other) & noexcept = default;
+  template <typename T> Tensor &operator=(const T &) && {
+    static_assert(detail::kNever<T>,
+                  "elements of a Tensor are not assigned, x[0] = y would change nothing: make another tensor, "
+                  "x = scatter_set(x, 0, y), or use where(), concat() or stack(); slices of a Variable are written by "
+                  "v.scatter_update(0, y)");
+    return *this;
+  }
 
   DType dtype(SourceLocation where = SourceLocation::current()) const;
   // The sizes, of which some may not be known while tracing: see shape.h.
@@ -150,6 +164,8 @@ public:
   Operand(const Number &number, SourceLocation where = SourceLocation::current())
       : kind_(Kind::Number), number_(number), where_(where) {}
   Operand(const Size &size, SourceLocation where = SourceLocation::current());
+  template <std::same_as<std::optional<Tensor>> T>
+  Operand(const T &gradient) = delete; // it may be none: take it by *gradient or gradient.value()
 
   bool isNumber() const { return kind_ != Kind::Tensor; }
   // Whether it is a number that is known now, and no size that only the call knows.

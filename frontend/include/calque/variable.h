@@ -39,6 +39,11 @@ public:
   template <std::same_as<std::shared_ptr<detail::VariableState>> State>
   explicit Variable(State state) : state_(std::move(state)) {}
   template <std::same_as<std::nullptr_t> Nothing> explicit Variable(Nothing) {}
+  Variable(const Variable &other) = default;
+  Variable(Variable &&other) noexcept = default;
+  // The handle is that of another variable from now on; assign() gives a variable another value.
+  Variable &operator=(const Variable &other) & = default;
+  Variable &operator=(Variable &&other) & noexcept = default;
 
   // StateError for an empty handle, as for everything that is asked of one but state() and same_as().
   const std::string &name(SourceLocation where = SourceLocation::current()) const;
