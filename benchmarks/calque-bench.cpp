@@ -359,4 +359,7 @@ std::vector<Case> allCases() {
 
 } // namespace
 
-int main(int argc, char **argv) { return runCases(allCases(), compilePrograms(), argc, argv); }
+int main(int argc, char **argv) {
+  set_seed(0);
+  return runCases(allCases(), compilePrograms(), argc, argv);
+}

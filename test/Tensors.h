@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 
@@ -15,6 +16,9 @@ namespace calque::testing {
 
 using Body = std::function<Tensor(const std::vector<Tensor> &)>;
 using ManyBody = std::function<std::vector<Tensor>(const std::vector<Tensor> &)>;
+
+// Tests draw the same numbers in each run.
+inline const int seedOfTests = setenv("CALQUE_SEED", "0", 0);
 
 //===-- Tensors and their elements --------------------------------------------------------------===//
 inline std::int64_t sizeOf(const Shape &shape) {

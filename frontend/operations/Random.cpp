@@ -1,5 +1,6 @@
 #include "calque/random.h"
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "calque/call_site.h"
 #include "calque/functions.h"
@@ -8,7 +9,10 @@
 #include "frontend/core/Shape.h"
 #include "frontend/core/Trace.h"
 
+#include <chrono>
 #include <cmath>
+#include <cstdlib>
+#include <random>
 
 namespace calque {
 
@@ -326,13 +330,36 @@ std::int64_t Generator::draw_seed(SourceLocation where) {
   return static_cast<std::int64_t>(seed);
 }
 
+namespace {
+// What the global generator starts from where nobody says it: another number in each run, short enough to be typed.
+std::int64_t firstSeed() {
+  if (const char *text = std::getenv("CALQUE_SEED"); text && *text) {
+    std::int64_t seed = 0;
+    if (!absl::SimpleAtoi(text, &seed))
+      throw ValueError(absl::StrCat("CALQUE_SEED is '", text, "' and must be a whole number, of 64 bits"));
+    return seed;
+  }
+  try {
+    return std::random_device()();
+  } catch (const std::exception &) { // the system has no random numbers to give
+    const auto time = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+    return static_cast<std::int64_t>(mix(time) >> 32);
+  }
+}
+} // namespace
+
 Generator &global_generator() {
   // Never destroyed, because its users may be destroyed later. InitScope, because the first use may be in a trace.
   static auto *generator = [] {
     InitScope now;
-    return new Generator(0);
+    return new Generator(firstSeed());
   }();
   return *generator;
+}
+
+std::int64_t seed(SourceLocation where) {
+  InitScope now;
+  return global_generator().state().value(where).to_vector<std::int64_t>(where)[0];
 }
 
 Tensor uniform(const Shape &shape, UniformOptions options, SourceLocation where) {

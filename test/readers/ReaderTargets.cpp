@@ -200,6 +200,7 @@ ReaderTarget checkpoint(const TemporaryDirectory &directory) {
 }
 
 std::vector<std::string> modelFiles(const TemporaryDirectory &directory) {
+  set_seed(0);
   auto sequential = [](const std::string &path) {
     Sequential model({Input({1}), layers::Dense(1), layers::Dropout(0.5)});
     model.compile({.optimizer = optimizers::SGD(0.1, {.momentum = 0.5}), .loss = "mse", .metrics = {"mae"}});

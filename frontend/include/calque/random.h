@@ -23,6 +23,11 @@ CALQUE_API void set_seed(std::int64_t seed, SourceLocation where = SourceLocatio
 
 namespace random {
 
+// The seed that the global generator has started from: that of the last set_seed, else one that differs from run to
+// run, or the number in the environment variable CALQUE_SEED. A program that prints it can be repeated: start it with
+// CALQUE_SEED set, or give the number to set_seed. ValueError for text in CALQUE_SEED that is no int64.
+CALQUE_API std::int64_t seed(SourceLocation where = SourceLocation::current());
+
 // In [minval, maxval).
 struct UniformOptions {
   double minval = 0, maxval = 1;
@@ -102,7 +107,7 @@ private:
   Variable state_;
 };
 
-// The generator that set_seed starts anew; at first its seed is 0.
+// The generator that set_seed starts anew. At first its seed is that of seed().
 CALQUE_API Generator &global_generator();
 
 // Draws from the global generator.
