@@ -1,6 +1,7 @@
 #include "frontend/compiled/Compilation.h"
 
 #include "absl/strings/str_cat.h"
+#include "calque/version.h"
 #include "frontend/compiled/CompilationCount.h"
 #include "frontend/compiled/KnownCode.h"
 #include "frontend/compiled/Profile.h"
@@ -18,7 +19,8 @@
 namespace calque::detail {
 
 namespace {
-constexpr const char *kCompilerLibrary = "libcalque-compiler.so";
+// By the version of the ABI: libraries of several versions may lie in one folder.
+constexpr const char *kCompilerLibrary = "libcalque-compiler.so." CALQUE_SOVERSION;
 
 Compiler *loadCompiler() {
   std::string path = compilerLibrary();

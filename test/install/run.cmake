@@ -1,19 +1,7 @@
 # Installs the build tree BUILD into a prefix below SCRATCH, then builds and runs a user's project against it.
 cmake_minimum_required(VERSION 3.25)
-foreach(needed BUILD SCRATCH SOURCE INCLUDEDIR VERSION GENERATOR COMPILER)
-  if(NOT ${needed})
-    message(FATAL_ERROR "run.cmake needs -D${needed}=...")
-  endif()
-endforeach()
-
-# run(WHAT COMMAND...): fails with the command's output; what it wrote to standard output is in `output`.
-function(run what)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE errors)
-  if(NOT result EQUAL 0)
-    message(FATAL_ERROR "${what}: ${result}\n${output}\n${errors}")
-  endif()
-  set(output "${output}" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/common.cmake)
+need(BUILD SCRATCH SOURCE INCLUDEDIR VERSION SOVERSION GENERATOR COMPILER)
 
 set(prefix ${SCRATCH}/prefix)
 file(REMOVE_RECURSE ${SCRATCH})
@@ -48,17 +36,35 @@ if(output MATCHES "[^ \n]*/(llvm|mlir|absl|llvm-c|mlir-c)/[^ \n]*")
   message(FATAL_ERROR "an installed header includes ${CMAKE_MATCH_0}")
 endif()
 
-set(flags "${FLAGS}")
-if(SANITIZE)
-  string(APPEND flags " -fsanitize=${SANITIZE}")
-endif()
-set(program "")
-if(MAKE_PROGRAM)
-  set(program -DCMAKE_MAKE_PROGRAM=${MAKE_PROGRAM})
-endif()
-run("configuring the consumer" ${CMAKE_COMMAND} -S ${SOURCE} -B ${SCRATCH}/consumer -G ${GENERATOR} ${program}
-    -DCMAKE_CXX_COMPILER=${COMPILER} "-DCMAKE_CXX_FLAGS=${flags}" -DCMAKE_BUILD_TYPE=${CONFIG} -DCMAKE_PREFIX_PATH=${prefix}
-    -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF -DVERSION=${VERSION} -DCMAKE_RUNTIME_OUTPUT_DIRECTORY=${SCRATCH}/bin/$<0:>)
-run("building the consumer" ${CMAKE_COMMAND} --build ${SCRATCH}/consumer ${config})
+build_consumer(${prefix})
 run("running the consumer" ${SCRATCH}/bin/consumer)
 run("running the trainer" ${SCRATCH}/bin/trainer)
+
+# A program that was written for another minor version is refused: while the major version is 0, the API may have changed.
+string(REGEX MATCH "^0\\.([1-9][0-9]*)" found ${VERSION})
+if(found)
+  math(EXPR earlier "${CMAKE_MATCH_1} - 1")
+  set(wrong ${SCRATCH}/wrong)
+  file(WRITE ${wrong}/CMakeLists.txt
+       "cmake_minimum_required(VERSION 3.25)\nproject(Wrong LANGUAGES CXX)\nfind_package(Calque 0.${earlier} REQUIRED)\n")
+  execute_process(COMMAND ${CMAKE_COMMAND} -S ${wrong} -B ${wrong}/build -G ${GENERATOR} ${program} -DCMAKE_CXX_COMPILER=${COMPILER}
+                          -DCMAKE_PREFIX_PATH=${prefix} RESULT_VARIABLE result OUTPUT_QUIET ERROR_VARIABLE errors)
+  if(result EQUAL 0 OR NOT errors MATCHES "compatible[ \n]+with[ \n]+requested[ \n]+version")
+    message(FATAL_ERROR "find_package(Calque 0.${earlier}) should say that ${VERSION} is not compatible: ${errors}")
+  endif()
+endif()
+
+# The shared libraries have the version of the ABI in their names, and the compiler is found by it.
+file(GLOB_RECURSE libraries RELATIVE ${prefix} ${prefix}/*.so.${SOVERSION})
+foreach(library calque calque-training calque-compiler)
+  if(NOT libraries MATCHES "lib${library}.so.${SOVERSION}")
+    message(FATAL_ERROR "lib${library}.so.${SOVERSION} is not installed")
+  endif()
+endforeach()
+file(GLOB_RECURSE links ${prefix}/libcalque*.so)
+list(LENGTH links count)
+if(NOT count EQUAL 3)
+  message(FATAL_ERROR "expected three names to link by, found ${links}")
+endif()
+file(REMOVE ${links})
+run("running the trainer without the names to link by" ${CMAKE_COMMAND} -E env CALQUE_CACHE=off ${SCRATCH}/bin/trainer)

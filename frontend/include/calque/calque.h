@@ -29,6 +29,7 @@
 #include "calque/trackable.h"
 #include "calque/transforms.h"
 #include "calque/variable.h"
+#include "calque/version.h"
 #include "calque/warnings.h"
 
 #endif
