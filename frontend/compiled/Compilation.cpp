@@ -75,7 +75,8 @@ private:
 } // namespace
 
 std::string compilerLibrary() {
-  if (const char *override = std::getenv("CALQUE_COMPILER_LIBRARY"))
+  // Whoever starts a program with other rights than their own must not choose which code it loads.
+  if (const char *override = secure_getenv("CALQUE_COMPILER_LIBRARY"))
     return override;
   Dl_info here;
   if (dladdr(reinterpret_cast<void *>(&compilerLibrary), &here) && here.dli_fname) {

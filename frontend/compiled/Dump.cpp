@@ -25,8 +25,9 @@ struct Settings {
   std::FILE *file = stderr;
 };
 
+// Empty in a program with other rights than its user's: the user must not choose which file it writes.
 std::string variable(const char *name) {
-  const char *value = std::getenv(name);
+  const char *value = secure_getenv(name);
   return value ? value : "";
 }
 

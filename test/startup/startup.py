@@ -10,6 +10,7 @@ import random
 import shutil
 import subprocess
 import sys
+import tempfile
 
 program, directory, installed = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3] == "1"
 cache = directory / "cache"
@@ -96,3 +97,25 @@ cache.chmod(0o500)
 expect(run()[0], expected, "a directory that is only read")
 cache.chmod(0o700)
 shutil.rmtree(directory)
+
+# A program with other rights than its user's lets the environment choose no library to load and no file to write. Root can make one, on a
+# file system that allows it and in folders that others may enter.
+if os.getuid() == 0:
+    folder = pathlib.Path(tempfile.mkdtemp(dir=directory))
+    folder.chmod(0o777)
+    written = folder / "written"
+
+    def of_nobody(path):
+        copy = folder / pathlib.Path(path).name
+        shutil.copy(path, copy)
+        os.chown(copy, 65534, 65534)
+        copy.chmod(0o4755)
+        return str(copy)
+
+    other = of_nobody(program)
+    if subprocess.run([of_nobody(shutil.which("id")), "-u"], capture_output=True, text=True).stdout == "65534\n" and \
+            subprocess.run([other, "eager"], capture_output=True).returncode == 0:
+        given = {**os.environ, "CALQUE_COMPILER_LIBRARY": "/nowhere/compiler.so", "CALQUE_DUMP": "traced", "CALQUE_DUMP_FILE": str(written)}
+        result = subprocess.run([other], env=given, capture_output=True, text=True)
+        expect((result.returncode, result.stdout), (0, expected), "a program with the rights of another user")
+        assert not written.exists(), "a program with the rights of another user wrote the file that CALQUE_DUMP_FILE names"
