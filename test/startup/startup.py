@@ -10,7 +10,6 @@ import random
 import shutil
 import subprocess
 import sys
-import tempfile
 
 program, directory, installed = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3] == "1"
 cache = directory / "cache"
@@ -101,7 +100,8 @@ shutil.rmtree(directory)
 # A program with other rights than its user's lets the environment choose no library to load and no file to write. Root can make one, on a
 # file system that allows it and in folders that others may enter.
 if os.getuid() == 0:
-    folder = pathlib.Path(tempfile.mkdtemp(dir=directory))
+    folder = directory / "setuid"
+    folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o777)
     written = folder / "written"
 
@@ -119,3 +119,4 @@ if os.getuid() == 0:
         result = subprocess.run([other], env=given, capture_output=True, text=True)
         expect((result.returncode, result.stdout), (0, expected), "a program with the rights of another user")
         assert not written.exists(), "a program with the rights of another user wrote the file that CALQUE_DUMP_FILE names"
+    shutil.rmtree(directory)
