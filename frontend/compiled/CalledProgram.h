@@ -1,4 +1,4 @@
-// What eager tapes know of a compiled function: its program without its effects.
+// What eager tapes record of a call of a compiled function: the function's program without its effects.
 #ifndef CALQUE_FRONTEND_COMPILED_CALLEDPROGRAM_H
 #define CALQUE_FRONTEND_COMPILED_CALLEDPROGRAM_H
 
@@ -6,8 +6,8 @@
 
 namespace calque::detail {
 
-// The results of a program as a function of what a call of it took and met, which can be differentiated and computed
-// again. Effects are left out. What they give is a parameter.
+// A program without effects, which can be differentiated and computed again. Its parameters are the inputs of one call
+// of the original program, and the results that effects had in that call.
 struct CalledProgram {
   enum class From {
     Parameter, // of the program: its number
@@ -28,8 +28,8 @@ struct CalledProgram {
 
 CalledProgram calledProgram(const schema::Recording &program);
 
-// The types of all values of such a program, given those of its parameters. Those of what is read of assigned variables
-// follow from the others.
+// The types of all values of such a program, given the types of its parameters. The type of a value that is read of an
+// assigned variable follows from the others.
 std::vector<schema::TensorType> valueTypes(const CalledProgram &program,
                                            std::span<const schema::TensorType> parameters);
 std::vector<schema::TensorType> valueTypes(const schema::Recording &recording,

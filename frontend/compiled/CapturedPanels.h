@@ -1,5 +1,5 @@
-// Products with captured matrices. A kernel takes the columns of a product's second operand in panels, and copies them
-// for that. What is captured is the same in all calls, so that its panels are made once, with the code.
+// Products with captured matrices. The kernel of a product packs the columns of its second operand into panels. A
+// captured matrix is the same in all calls, so its panels are packed once, together with the code.
 #ifndef CALQUE_FRONTEND_COMPILED_CAPTUREDPANELS_H
 #define CALQUE_FRONTEND_COMPILED_CAPTUREDPANELS_H
 
@@ -9,14 +9,14 @@
 
 namespace calque::detail {
 
-// What the code of a trace is made of. Its parameters are the trace's arguments and then these captures: those that are
-// used as they are, and panels.
+// A trace's Recording, rewritten for panels. Its parameters are the trace's arguments, then `captures`: those that are
+// used as they are, and the panels.
 struct CapturedPanels {
   schema::Recording recording;
   std::vector<Tensor> captures;
 };
 
-// Null where no product gains by it. The captures are the recording's last parameters. MemoryError.
+// Null if no product is faster with panels. The captures are the recording's last parameters. MemoryError.
 std::unique_ptr<const CapturedPanels> panelsOf(const schema::Recording &recording, std::span<const Tensor> captures,
                                                SourceLocation where);
 

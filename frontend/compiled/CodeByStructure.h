@@ -17,8 +17,8 @@ namespace calque::detail {
 // by structure, such as gradients.
 inline constexpr std::size_t kMostCachedOperations = 2048;
 
-// How many programs have a form in common. The first of them get code of their own, which is compiled sooner or runs
-// faster; all others share that of the form.
+// Counts the programs of each form. The first programs of a form get code of their own, which compiles sooner and runs
+// faster; all others share the code of the form.
 class Versions {
 public:
   // Notes a program of this form. Whether it is one of the first `most`.
@@ -29,7 +29,8 @@ private:
   absl::flat_hash_map<std::size_t, int> byForm; // by hash
 };
 
-// Which results of a recording, all of one `gradient`, a path leads to; kept by structure.
+// Which results of a recording are connected with its targets; the results are all of one `gradient`. Cached by
+// structure.
 std::vector<bool> connectedResults(const schema::Recording &recording);
 
 // The code of a recording, and its operands after the recording's parameters.

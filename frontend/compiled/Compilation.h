@@ -1,4 +1,4 @@
-// The compiler's library, and what it makes of a Recording.
+// The compiler's library, and the native code that it makes of a Recording.
 #ifndef CALQUE_FRONTEND_COMPILED_COMPILATION_H
 #define CALQUE_FRONTEND_COMPILED_COMPILATION_H
 
@@ -9,7 +9,7 @@
 
 namespace calque::detail {
 
-// The path of the compiler's library, or its name where it is not beside this one.
+// The path of the compiler's library, or its file name alone if it is not beside this library.
 std::string compilerLibrary();
 // The compiler, loaded at the first use. CompileError when there is none.
 Compiler &compiler();
@@ -17,7 +17,8 @@ Compiler &compiler();
 // CALQUE_TIMING, else all optimisations and this machine's CPU. ValueError for an environment that is invalid.
 CALQUE_API CompileOptions compileOptions();
 CALQUE_API void setCompileOptions(std::optional<CompileOptions> options);
-// What CALQUE_TARGET stands for on a machine with such a CPU. ValueError for what is no target or can't run there.
+// The target that CALQUE_TARGET names on a machine with such a CPU. ValueError for a name that is no target, and for a
+// target whose code the CPU can't run.
 CALQUE_API runtime::Cpu targetOf(const std::string &setting, runtime::Cpu host);
 
 // The same, with checks while debug::enable_check_numerics() holds.
@@ -25,7 +26,7 @@ CompileOptions checkedOptions();
 
 // Native code, and the types of its results and variables.
 struct Code {
-  // For code with open sizes, where each call has the same ones.
+  // The sizes of all calls, for code of unknown sizes that serves calls of one shape.
   struct Sizes {
     std::vector<std::int64_t> inputs; // the executable's unknown inputs
     std::size_t workspaceBytes;

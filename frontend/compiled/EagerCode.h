@@ -9,21 +9,21 @@
 
 namespace calque::detail {
 
-// The code of one operation on such operands, with results of known types. Operands of any sizes have one program where
-// it is known already, or many sizes are seen, and the operation can be compiled with its sizes left open. Valid within
-// the caller's ReadScope.
+// The code of one operation on such operands, with results of known types. Operands of all sizes share one program if
+// the operation can be compiled for unknown sizes, and if that program is known already or many sizes were seen. Valid
+// within the caller's ReadScope.
 const Code &eagerCode(schema::OpId op, std::span<const Tensor *const> operands,
                       std::span<const schema::Attribute> attributes, SourceLocation where);
 
-// A recording of one operation on parameters of such types. The error of the type rule that refuses these.
+// A recording of one operation on parameters of such types. Throws the error of a type rule that refuses the types.
 schema::Recording recordingOf(schema::OpId op, std::span<const schema::TensorType> operands,
                               std::span<const schema::Attribute> attributes, SourceLocation where);
-// Appends an operation, and what of its attributes its code depends on: texts are none of it, each call passes its own
-// to run().
+// Appends an operation and the attributes on which its code depends. Texts are not among them: each call passes its own
+// text to run().
 void appendOperation(Key &key, schema::OpId op, std::span<const schema::Attribute> attributes);
 
-// Compiles an operation for operands of such types, with their sizes left open. False where its rules refuse these, it
-// needs no code, or none with open sizes.
+// Compiles an operation for operands of such types, with unknown sizes. False if its type rule refuses the types, if
+// the operation needs no code, or if its code can't be compiled for unknown sizes.
 CALQUE_API bool compileOpen(schema::OpId op, const std::vector<schema::TensorType> &operands,
                             std::span<const schema::Attribute> attributes);
 

@@ -8,7 +8,7 @@ namespace calque::detail {
 
 struct Signature;
 
-// Thrown where the sizes of arguments don't fit together in code with open sizes. The code has not run.
+// Thrown if the sizes of arguments don't fit together, by code of unknown sizes. The code has not run.
 struct SizesDisagree : ShapeError {
   SizesDisagree(const std::string &message, SourceLocation where, const Code *code)
       : ShapeError(message, where), code(code) {}
@@ -32,7 +32,8 @@ struct Caller {
 void run(const Code &code, std::span<const Tensor *const> parameters, std::span<VariableState *const> variables,
          std::span<Tensor> results, const Caller &caller, std::vector<Tensor> *seen = nullptr);
 
-// Sets the sizes of code for calls with inputs of such types alone; its results have known types.
+// Computes the sizes of code of unknown sizes once, for code that will be called only with inputs of these types. Its
+// results have known types.
 void fixSizes(Code &code, std::span<const schema::TensorType> inputs, const Caller &caller);
 
 // StateError for a variable that a call in progress on this thread has locked, which only a host call can touch.

@@ -13,10 +13,10 @@ inline constexpr const char *kInstalledCode = "calque-kernels";
 
 class KnownCode : public runtime::KernelSource {
 public:
-  // `compiler` is the compiler's library, beside which is what it compiled when Calque was built. One that can't be
-  // told from others means that nothing on disk is used.
+  // `compiler` is the path of the compiler's library. The folder beside it holds the code that was compiled when Calque
+  // was built. If the library has no build id, nothing on disk is used.
   KnownCode(runtime::CacheSettings settings, std::string compiler);
-  // That of the process. ValueError where the environment has settings that can't be.
+  // The object of the process. ValueError for invalid settings in the environment.
   static KnownCode &ofProcess();
 
   // The program of a recording. Its kernels are loaded.
@@ -25,7 +25,7 @@ public:
   std::optional<CompiledProgram> findInstalled(const schema::Recording &recording, CompileOptions options);
   void add(const schema::Recording &recording, CompileOptions options, const CompiledProgram &program);
 
-  // Which results of a recording a path leads to, as the compiler said in an earlier process.
+  // Which results of a recording are connected with its targets, as the compiler of an earlier process found.
   std::optional<std::vector<bool>> findConnected(const schema::Recording &recording) const;
   void addConnected(const schema::Recording &recording, const std::vector<bool> &connected);
 
@@ -33,13 +33,13 @@ public:
   runtime::KernelRef add(const runtime::KernelKey &key, const runtime::Image &image, std::string &error) override;
 
 private:
-  // The key of what is known of a recording, if it depends on that alone.
+  // The key of an entry about a recording, if the entry depends on the recording alone.
   std::optional<runtime::CacheKey> keyOf(const schema::Recording &recording, const std::string &what) const;
   std::optional<runtime::CacheKey> keyOf(const schema::Recording &recording, CompileOptions options) const;
   std::optional<CompiledProgram> programOf(const schema::Recording &recording, const runtime::CodeCache::Entry &entry);
   runtime::CacheKey onDisk(const runtime::KernelKey &key) const;
   std::vector<runtime::CodeCache::Entry> load(std::span<const runtime::CacheKey> keys) const;
-  // What a program's entry says of its kernels.
+  // The kernels of a program as its entry stores them.
   std::vector<StoredKernel> stored(std::span<const runtime::KernelRef> kernels) const;
   // Null for those that are not there.
   std::vector<runtime::KernelRef> findAll(std::span<StoredKernel> kernels);

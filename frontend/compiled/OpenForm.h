@@ -1,4 +1,4 @@
-// Operations with their sizes left open, so that operands of any sizes have one program.
+// The form of an operation: the operation with unknown sizes, so that operands of all sizes share one program.
 #ifndef CALQUE_FRONTEND_COMPILED_OPENFORM_H
 #define CALQUE_FRONTEND_COMPILED_OPENFORM_H
 
@@ -9,8 +9,9 @@
 
 namespace calque::detail {
 
-// How an operation is compiled: for operands of the types `compiled`, of which these are with the sizes `known`. What
-// takes its sizes from attributes has one operand more, whose sizes count and whose elements nothing reads.
+// How an operation is compiled: for operands of the types `compiled`, whose unknown sizes have the values `known` in
+// this call. An operation that takes sizes from attributes gets one more operand, which has these sizes and whose
+// elements nothing reads.
 struct OpenForm {
   schema::OpId op;
   std::vector<schema::TensorType> compiled, known;
@@ -19,14 +20,14 @@ struct OpenForm {
   bool isOpen() const;
 };
 
-// The form of an operation on such operands, with such results. It is not open where sizes must be known.
+// The form of an operation on such operands, with such results. Sizes that the operation needs to know stay known.
 OpenForm openForm(schema::OpId op, std::span<const schema::TensorType> operands,
                   std::span<const schema::TensorType> results, std::span<const schema::Attribute> attributes);
 
-// The program of a recording with open sizes; null where it can't be compiled, or isn't yet, because few of those that
-// have it in common were seen. `key` tells such recordings apart. What an earlier process has compiled counts before
-// that for elementwise operations alone: others add in another order than code for known sizes does, and a process must
-// not compute other bits than the one before it.
+// The program of a recording with unknown sizes, by its key. Null if it can't be compiled, or if it is not worth
+// compiling yet because few recordings that could share it were seen. A program that an earlier process has compiled is
+// used at once for elementwise operations alone. Other operations add in another order than code for known sizes does,
+// and a process must not compute other bits because of the contents of the cache.
 std::shared_ptr<const Executable> openProgram(KeyView key, const schema::Recording &recording, bool isElementwise,
                                               SourceLocation where);
 

@@ -1,4 +1,4 @@
-// What the native code of a recording depends on, as a key that is the same in every process.
+// The key of a recording's native code. It is the same in every process.
 #ifndef CALQUE_FRONTEND_COMPILED_PROGRAMKEY_H
 #define CALQUE_FRONTEND_COMPILED_PROGRAMKEY_H
 
@@ -6,8 +6,8 @@
 
 namespace calque::detail {
 
-// A digest of the recording's operations, by their mnemonics, and of `context`. Names and lines don't count. Nothing
-// where the code depends on C++ that no recording has: the rules of users' operations.
+// A digest of the recording's operations, by their mnemonics, and of `context`. Names and lines are left out. Nothing
+// if the code depends on C++ that no recording contains: the rules of users' operations.
 std::optional<runtime::KernelKey> programKey(const schema::Recording &recording, std::string_view context);
 
 } // namespace calque::detail

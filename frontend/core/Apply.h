@@ -30,32 +30,34 @@ std::vector<Tensor> applyPublicAll(schema::OpId op, std::initializer_list<const 
 Tensor applyPublic(schema::OpId op, const std::vector<Tensor> &operands,
                    std::initializer_list<schema::Attribute> attributes, SourceLocation where);
 
-// The same for a shape with sizes that are not known, by the operation's `open` form.
+// The same for a shape with unknown sizes, by the operation that the record names as `open`.
 Tensor applyPublicOpen(schema::OpId open, std::initializer_list<const Operand *> operands, const Shape &shape,
                        std::initializer_list<schema::Attribute> others, SourceLocation where);
 // A number as an element of x. DTypeError and ValueError by the rule of number.h.
 schema::Scalar numberFor(const Operand &x, const Number &number);
 
-// x where the type of `like` is required. DTypeError or ShapeError with the message if the types differ. A size that is
-// open in one of the two types is compared at the call; the error of that calls `operation` what the user has called.
+// Returns x for use where the type of `like` is required. DTypeError or ShapeError with the message if the types
+// differ. A size that is unknown in one of the two types is compared at the call; the error of that comparison names
+// `operation`, the function that the user has called.
 Tensor fitting(const std::string &message, const Tensor &x, const Tensor &like, const char *operation,
                SourceLocation where);
 
-// Zeros of a tensor's type, whose sizes may be open; onesLike is in calque/transforms.h. No gradient passes from either
-// to the tensor.
+// Zeros of a tensor's type, whose sizes may be unknown; onesLike is in calque/transforms.h. No gradient passes from
+// either to the tensor.
 Tensor zerosLike(const Tensor &x, SourceLocation where);
 
 // The operands as tensors. Numbers adopt the element type of the tensors beside them, but for indices and conditions.
 std::vector<Tensor> adoptNumbers(schema::OpId op, std::span<const Operand *const> operands);
 
-// The line to report: that of the outermost library call in progress, else that of the operation.
+// The line to report: the line of the outermost library call in progress, or `where`, the operation's line, if there is
+// none.
 SourceLocation userLine(SourceLocation where);
-// The same with what the library call in progress is called, for what is recorded.
+// The same line for a recorded operation, with the name of the library call in progress.
 schema::SourceLine recordedLine(SourceLocation where);
-// What errors call an operation: the library call in progress, or the operation's public function.
+// The name that errors give an operation: that of the library call in progress, or of the operation's public function.
 std::string_view nameInMessages(schema::OpId op);
 std::string_view nameInMessages(schema::OpId op, const schema::SourceLine &line);
-// While it lives, what is recorded has that name in messages, whatever library call is in progress.
+// While such an object lives, recorded operations have its name in messages, whatever library call is in progress.
 class CalledAs {
 public:
   explicit CalledAs(const char *function);
@@ -66,8 +68,8 @@ public:
 private:
   const char *previous;
 };
-// So is the operation called that checks, at the call, whether a value of open sizes fits the variable that it is
-// assigned to. It is told by its address.
+// The name of the operation that checks, at each call, that a value of unknown sizes fits the variable to which it is
+// assigned. Execute.cpp recognises this operation by the address of the text.
 inline constexpr char kAssignment[] = "assign";
 // Whether a library call is in progress.
 bool inLibraryCall();

@@ -1,5 +1,5 @@
-// A cache of what is made of a key, for all threads: found without a lock, made outside of it, and kept by the thread
-// that is first with it. Beyond its cap it evicts the least recently used value.
+// A cache, for all threads, of values that are made of keys. Lookups take no lock. A missing value is made outside of
+// the lock, and the first thread that has made it stores it. Beyond its cap it evicts the least recently used value.
 //
 //   static auto *cache = new KeyCache<Type>(4096); // never destroyed: other threads may still run
 //   ReadScope scope;                               // for as long as the value is used

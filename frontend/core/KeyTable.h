@@ -121,7 +121,7 @@ private:
     PatternIndex<T> patterns;
   };
 
-  // What stands in the slot of an entry that was removed. It is never read.
+  // Marks the slot of an entry that was removed. Nothing reads the object behind the address.
   static T *removed() {
     alignas(T) static std::byte mark;
     return reinterpret_cast<T *>(&mark);
@@ -142,7 +142,7 @@ private:
 
   // Takes the least recently used of the live entries away; the first one made of several.
   std::shared_ptr<T> takeLeastRecentlyUsed() {
-    // The queue learns here of uses since an entry was put in, but not of those since now: readers go on meanwhile.
+    // The queue takes in uses up to now, and no later ones: readers go on meanwhile.
     std::uint64_t now = clock_.load();
     while (true) {
       Use oldest = byUse_.top();

@@ -12,28 +12,28 @@ namespace calque::detail {
 void moveElements(schema::MoveRule rule, const schema::OpCall &call, std::span<const Tensor *const> operands,
                   std::vector<schema::TensorType> types, std::span<Tensor> results, SourceLocation where);
 
-// Which elements of an operand an operation that moves elements has taken, and where they have gone: each at most once
-// in a move, so that cotangents go back the same way.
+// Which elements of an operand a movement has taken, and where it has put them. A move takes each element at most once,
+// so that cotangents can go back the same way.
 class TakenParts {
 public:
-  // Of all operands of such an operation.
+  // The taken parts of all operands of a movement.
   static std::vector<TakenParts> of(schema::MoveRule rule, const schema::OpCall &call,
                                     std::span<const schema::TensorType> results);
-  // Of a tensor of such a type from which one slice was gathered along an axis.
+  // The taken part of a tensor of such a type from which one slice was gathered along an axis.
   static TakenParts ofSlice(const schema::TensorType &type, std::int64_t axis, std::int64_t index);
 
-  // The cotangent of the operand, of such a type, from those of the results (empty tensors where there are none):
-  // zeros, into which the elements are moved back. Nothing where an element may have been moved twice, and sums are
-  // needed.
+  // The cotangent of the operand, of such a type, from the cotangents of the results (empty tensors where there are
+  // none): zeros, into which the elements are moved back. Nothing if an element may have been moved twice, so that sums
+  // are needed.
   std::optional<Tensor> moveBack(const schema::TensorType &type, std::span<const Tensor> cotangents,
                                  SourceLocation where) const;
   // Whether each move takes little of an operand of such a type.
   bool areSmall(const schema::TensorType &type) const;
-  // Adds the cotangents of the results to that of the operand, whose elements nobody else has, as if they were the
-  // elements of a tensor of zeros: the sum of -0 and of no element is 0. Outside of the parts of `before`, which were
-  // added last, the sum has no -0; none: it may have some everywhere.
+  // Adds the cotangents of the results to `sum`, the operand's cotangent, whose memory nobody else uses. The bits are
+  // those of adding whole tensors with zeros outside of the parts: so an element outside that is -0 becomes 0. `before`
+  // are the parts that were added last; outside of them the sum has no -0. Null: the sum may have -0 anywhere.
   void addBack(const Tensor &sum, std::span<const Tensor> cotangents, const TakenParts *before) const;
-  // Those of them whose results have cotangents.
+  // The parts whose results have cotangents.
   TakenParts having(std::span<const Tensor> cotangents) const;
 
 private:

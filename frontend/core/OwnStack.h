@@ -9,8 +9,8 @@
 
 namespace calque::detail {
 
-// Calls work(context) on a thread of its own and waits for it. What it throws is thrown here. CompileError when no
-// thread can be started.
+// Calls work(context) on a thread of its own, waits for it, and rethrows its exception here. CompileError if no thread
+// can be started.
 void onOwnStack(void (*work)(void *), void *context);
 
 template <typename F> void onOwnStack(F &&work) {
@@ -19,8 +19,8 @@ template <typename F> void onOwnStack(F &&work) {
              const_cast<void *>(static_cast<const void *>(std::addressof(work))));
 }
 
-// How much of this thread's work is done by others in the meantime: while it is not 0 the thread gets on, though it
-// takes no time of the CPU. Other threads may read it for as long as this one runs.
+// The number of tasks of this thread that other threads are doing: while it is not 0, this thread makes progress
+// although it takes no CPU time. Other threads may read it for as long as this one runs.
 std::atomic<int> &workElsewhere();
 
 } // namespace calque::detail

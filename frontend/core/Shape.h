@@ -1,4 +1,4 @@
-// Public shapes and the sizes that the schema knows, and how operations take sizes that only a call knows.
+// Conversions between public shapes and the schema's sizes, and how operations take unknown sizes.
 #ifndef CALQUE_FRONTEND_CORE_SHAPE_H
 #define CALQUE_FRONTEND_CORE_SHAPE_H
 
@@ -8,7 +8,7 @@
 
 namespace calque::detail {
 
-// The tensor that a size is of which is not known while tracing.
+// The tensor whose size is unknown while tracing, and the dimension.
 struct SizeOrigin {
   SizeOrigin(std::shared_ptr<const TensorImpl> tensor, std::int64_t axis, SourceLocation where)
       : tensor(std::move(tensor)), axis(axis), where(where) {}
@@ -19,24 +19,24 @@ struct SizeOrigin {
   mutable std::atomic<std::int64_t> references{1};
 };
 
-// The shape of a tensor, for what asks at a line.
+// The shape of a tensor; `where` is the line that asks for it.
 Shape shapeOf(const std::shared_ptr<const TensorImpl> &x, SourceLocation where);
-// That of a type, in which a size that is not known is kDynamic.
+// The shape of a type, in which an unknown size is kDynamic.
 Shape shapeOf(const schema::Dims &dims);
-// Sizes that must be known: StateError, and for kDynamic ValueError.
+// The sizes of a shape that must be known. StateError for an unknown size of a tensor, ValueError for kDynamic.
 schema::Dims knownDims(const Shape &shape, SourceLocation where);
-// The same, schema::kOpenSize where one is not known.
+// The same for any shape: an unknown size is schema::kOpenSize.
 schema::Dims openDims(const Shape &shape);
 
 // The dimension that an axis means, of a tensor of this rank. ValueError, by the name of the function, if there is
 // none.
 std::size_t dimensionOf(std::int64_t axis, std::int64_t rank, const char *function, SourceLocation where);
 
-// A size that is not known, as the int64 scalar that it is in each call. ValueError for kDynamic.
+// An unknown size as an int64 scalar, whose value each call computes. ValueError for kDynamic.
 Tensor sizeAsTensor(const Size &size, SourceLocation where);
 
-// Applies the `open` form of an operation: its operands, then the tensors of which sizes are taken; the attributes
-// shape and sizes, then its `others`.
+// Applies the operation that a record names as `open`. Operands: those of the operation, then the tensors from which
+// sizes are taken. Attributes: shape and sizes, then `others`.
 Tensor applyOpen(schema::OpId open, std::span<const Tensor> operands, const Shape &shape,
                  std::initializer_list<schema::Attribute> others, SourceLocation where);
 

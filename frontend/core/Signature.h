@@ -55,12 +55,12 @@ std::string typeText(const schema::TensorType &type, bool anyRank);
 bool within(const schema::TensorType &given, bool givenAnyRank, const schema::TensorType &expected,
             bool expectedAnyRank);
 
-// The given signature with the sizes of the expected types. Where these leave the rank open, the given rank stays, with
-// open sizes. SignatureError for a tensor that does not fit.
+// The given signature with the sizes of the expected types. If an expected type has any rank, the given rank stays,
+// with unknown sizes. SignatureError for a tensor that does not fit.
 Signature declared(const Signature &given, std::span<const ExpectedTensor> expected, const std::string &function,
                    SourceLocation where);
 
-// The signature that covers two, with unknown sizes where theirs differ. Nothing where they differ in more than sizes.
+// The signature that covers both, with unknown sizes where the two differ. Nothing if they differ in more than sizes.
 std::optional<Signature> relaxed(const Signature &a, const Signature &b);
 
 // The first part in which a call differs from a concrete function's signature, as the end of a sentence; empty if none

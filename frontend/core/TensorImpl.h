@@ -33,11 +33,12 @@ inline std::string typeOf(const Tensor &x) { return implOf(x).type->str(); }
 
 // A type, cached: a call with recently used sizes allocates no types for its results.
 TypeRef sharedType(DType dtype, std::span<const std::int64_t> dims);
-// `where` is the line that a decision on it is reported at, or that a library without one takes.
+// `where` is the line at which a decision on the tensor is reported, and which a library call without a line of its own
+// takes.
 Tensor makeEager(TypeRef type, runtime::Buffer buffer, SourceLocation where = {});
 // The same for elements that the caller has made: where runs of a lambda make them again and again, they are kept once.
 Tensor makeConstant(TypeRef type, runtime::Buffer buffer, SourceLocation where = {});
-// Memory for a tensor of a type without open sizes. MemoryError where there is none; `whose` comes first in its text.
+// Memory for a tensor of a type without unknown sizes. MemoryError if there is none; its text begins with `whose`.
 runtime::Buffer allocate(const schema::TensorType &type, SourceLocation where, const std::string &whose = "");
 // An eager tensor of rank 0. DTypeError and ValueError by the rule of number.h.
 Tensor makeScalar(const Number &number, DType dtype, SourceLocation where);
@@ -71,7 +72,7 @@ inline schema::SourceLine lineOf(SourceLocation where) { return {where.file, whe
 inline SourceLocation locationOf(const schema::SourceLine &line) {
   return SourceLocation::at(line.file, line.line, line.column);
 }
-// Whether it is a line of the standard library, which called Calque for the user.
+// Whether the line is one of the standard library, which called Calque for the user.
 bool isInStandardLibrary(SourceLocation where);
 // A location from "file:line", its file kept for the life of the process.
 SourceLocation locationOf(const std::string &line);

@@ -19,12 +19,12 @@ inline constexpr std::int64_t kMostConstantElements = 16;
 class Activity;
 class HostDecisions;
 class MadeConstants;
-// A question to a tape: its line, and how many were asked there since the last decision of host code. One line may ask
-// several, as that of a helper which is called more than once does.
+// Identifies a question to a tape: its line, and how many questions the line has asked since the last decision of host
+// code. A line may ask several, for instance in a helper that is called more than once.
 using Question = std::tuple<std::string_view, unsigned, std::size_t>;
-// What runs of host code ask tapes for: by the question, and the number of the source. As long as a source may be
-// connected on some path it counts as connected on all, so that no path meets a lack of a gradient that is due to other
-// paths.
+// The sources for which runs of host code ask tapes, by the question and the number of the source. As long as a source
+// may be connected on some path, it counts as connected on all paths. So no path is told that a gradient is missing
+// because of what another path does.
 struct AskedSources {
   using Key = std::pair<Question, std::size_t>;
   std::set<Key> asked, connected; // of these, those that a path leads from
@@ -43,10 +43,11 @@ public:
   // The value of a tensor of this trace, or the capture of another tensor. LeakedTensorError for a tensor of a trace
   // that has ended or is not around this one.
   schema::ValueId valueOf(const Tensor &x, SourceLocation where);
-  // The values of a call's results. A result is a fresh SSA value, made by an `identity`, where the tensor is an
-  // argument, a capture or a variable's value, or is another result already. So it is where the call is inlined, after
-  // the first `inlinedAfter` values of the trace, and the tensor is one of these or the call computes with it, maybe
-  // another result. Native code returns distinct tensors in all these cases, and derivatives tell them apart.
+  // The values of a call's results. An `identity` makes a fresh SSA value of a result that is an argument, a capture, a
+  // variable's value, or another result as well. If the call is inlined behind the first `inlinedAfter` values of the
+  // trace, an `identity` is also made of a result that is one of these values, and of one from which the call computes
+  // something else, maybe another result. Native code returns distinct tensors in all these cases, and derivatives tell
+  // them apart.
   std::vector<schema::ValueId> ownValues(std::span<const Tensor> results, std::optional<std::size_t> inlinedAfter,
                                          SourceLocation where);
   Tensor tensorOf(schema::ValueId value, SourceLocation where) const;
@@ -65,21 +66,22 @@ public:
   std::vector<schema::ValueId> hostResults() const;
   std::vector<schema::ValueId> hostResultsFrom(schema::ValueId example) const;
   void stackHostResult(schema::ValueId ofOne, schema::ValueId ofAll) { stackedHostResults[ofOne] = ofAll; }
-  // The elements of a variable's initial value. It is computed here and now, once: from the values that variables have
-  // now, and numbers that it draws are drawn now. StateError where it needs the function's arguments, a host call, or a
-  // variable that the function has assigned.
+  // The elements of a variable's initial value, which is computed now and once: from the present values of variables,
+  // and with random numbers that are drawn now. StateError if the value depends on the function's arguments, on a host
+  // call, or on a variable that the function has assigned.
   Tensor evaluate(const Tensor &x, SourceLocation where);
   // The operation just recorded moves a generator on, from its state `before`.
   void noteDraw(const std::shared_ptr<VariableState> &generator, const Tensor &before);
-  // Ends the recording, whose results are set. Small tensors that nothing else holds become constants: no tape can be
-  // asked for them. (`every`: all captured ones, however large and whoever holds them.) What moves a generator on for
-  // numbers that only initial values are made of goes.
+  // Ends the recording; its results must be set. Small captured tensors that nothing else holds become constants,
+  // because no tape can be asked for their gradients. (`every`: all captured tensors become constants, however large
+  // and whoever holds them.) Operations that advance a generator for the random numbers of initial values alone are
+  // removed.
   void finish(bool every = false);
 
   SourceLocation call; // that is traced: the line of what the lambda is given
   const std::uint64_t id;
   const bool mayMakeVariables;
-  // mayFallBack: reduce_retracing has left sizes open. If user code then asks for one, the trace is abandoned.
+  // mayFallBack: the trace is a relaxed one. If user code asks for one of its unknown sizes, the trace is abandoned.
   bool mayFallBack = false, askedForSizes = false;
   std::string asked; // the size that was asked for, as errors name it
   void noteSizesAsked(const TensorImpl &x, const std::string &size);
@@ -94,20 +96,20 @@ public:
   std::vector<std::shared_ptr<VariableState>> standIns; // for variables that are arguments
   std::vector<bool> capturedArguments;                  // stand-ins whose original the lambda captures too
 
-  // What host code has decided on tensors; null: nothing so far.
+  // The decisions that host code has made on tensors; null: none so far.
   std::shared_ptr<HostDecisions> decisions;
-  // Of a run that finds out what host code does, else null.
+  // Set in a run that explores native control flow, else null.
   AskedSources *askedSources = nullptr;
   // Of runs, and of what is traced in one, else null.
   std::shared_ptr<MadeConstants> madeConstants;
-  // Whether there are other paths than the one that is traced.
+  // Whether the trace is one of several paths.
   bool isOneOfPaths() const { return askedSources || decisions; }
-  // What has been recorded so far on paths from these values.
+  // The values recorded so far that depend on these values.
   const Activity &dependingOn(const std::vector<schema::ValueId> &values);
 
-  // Whether values of that trace can be used in this one: it is this one, or around it.
+  // Whether values of the trace with this id can be used here: it is this trace, or one around it.
   bool sees(std::uint64_t trace) const { return trace == id || isAround(trace); }
-  // That trace, which is this one or around it; else null.
+  // The trace with this id if it is this trace or one around it; else null.
   const Trace *around(std::uint64_t trace) const;
   // Whether this is the trace of a program inside of an operation.
   bool isInside() const { return inner != nullptr; }
@@ -133,7 +135,7 @@ private:
   bool isAround(std::uint64_t trace) const;
   Held &hold(const std::shared_ptr<VariableState> &variable, SourceLocation where);
 
-  // Tapes in a loop ask for the same values in each iteration: what is known of them is carried on.
+  // Tapes in a loop ask for the same values in each iteration, so the analysis continues from the question before.
   struct Depending {
     std::vector<schema::ValueId> values;
     std::shared_ptr<Activity> activity;

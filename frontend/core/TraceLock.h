@@ -1,9 +1,9 @@
-// A function's lock: one thread at a time traces it. What a lambda does while it is traced may need the lock of another
-// function, or of its own on another thread, so that waiting could have no end, as a std::mutex or an absl::Mutex would
-// wait:
+// A function's lock: one thread at a time traces the function. While a lambda is traced it may need the lock of another
+// function, or, on another thread, the lock of its own function. A std::mutex or an absl::Mutex could then wait without
+// an end. This lock does not:
 //
-// - Two threads whose lambdas call each other's function: the one that would close the circle goes in as well. The
-//   owner can't go on before it comes out again, so the lambda is entered as if by a recursive call.
+// - Two threads whose lambdas call each other's function: the thread that would close the circle enters the lock as
+// well. The owner can't go on before that thread leaves, so the lambda is entered as if by a recursive call.
 // - A lambda that waits for a thread which calls the function: the owner neither runs nor waits for a lock. The waiting
 //   thread gives up with an error.
 //
@@ -24,10 +24,10 @@ namespace calque::detail {
 
 class TraceLock {
 public:
-  // Of the function with this name, made there.
+  // The lock of the function with this name, made at `where`.
   TraceLock(std::string name, SourceLocation where) : name(std::move(name)), where(where) {}
 
-  // StateError where waiting has no end; `call` is its line. A thread may hold it several times.
+  // StateError, at the line `call`, if waiting would have no end. A thread may hold the lock several times.
   void lock(SourceLocation call);
   void unlock();
 

@@ -15,16 +15,16 @@ struct TraceOptions {
   SourceLocation call = {};  // what it is traced for
   bool mayMakeVariables = false;
   bool mayFallBack = false;
-  // What the program is inside of an operation; else null. It takes what it captures as operands of the operation.
+  // The name of a program inside of an operation, whose captures become operands of the operation; else null.
   const char *inside = nullptr;
   bool isRegion = false; // it is a branch, or a part of a loop
-  // Whether results are values of their own, and those of host calls further results, as for what tapes see the call
-  // of.
+  // Whether tapes see the program as a call: then each result is a fresh value, and results of host calls are further
+  // results.
   bool isCalled = true;
   // Which captured tensors become constants: none, small ones that nothing else holds, or all.
   enum class Constants { None, Small, All } constants = Constants::Small;
-  // A text that differs where the body's results differ in what is no tensor; asked after the body has run. None: it
-  // gives tensors only.
+  // Asked after the body has run: a text of everything in the body's results that is no tensor. Empty function: the
+  // results are tensors only.
   std::function<std::string()> structure = {};
 };
 
@@ -38,12 +38,11 @@ struct TracedProgram {
   std::vector<Tensor> results;  // as the body gave them
 };
 
-// Runs the body on traced parameters, once, or many times where it decides on traced tensors. What it throws passes
-// through.
+// Runs the body on traced parameters: once, or many times if it decides on traced tensors. Its exceptions pass through.
 TracedProgram traceProgram(const TraceOptions &options, std::span<const TracedParameter> parameters,
                            absl::FunctionRef<std::vector<Tensor>(Trace &, const std::vector<Tensor> &)> body);
 
-// Parameters of the types of tensors. LeakedTensorError for a tensor of a trace where `eager` are wanted.
+// Parameters of the types of these tensors. With `eager`, LeakedTensorError for a traced tensor.
 std::vector<TracedParameter> parametersLike(std::span<const Tensor> tensors, bool eager, SourceLocation where);
 
 } // namespace calque::detail

@@ -43,11 +43,12 @@ struct Concrete : KeyEntry, std::enable_shared_from_this<Concrete> {
   std::unique_ptr<const Code> checked;
   std::atomic<const Code *> checkedCode{nullptr};
   bool isCode(const void *which) const { return which == code.load() || which == checkedCode.load(); }
-  // What tapes record of a call; made at the first call that one sees.
+  // What tapes record of a call; made at the first call that a tape records.
   const CalledProgram &called() const;
   std::shared_ptr<TraceHistory> history;
   bool relaxed = false; // reduce_retracing has left sizes open
-  // How far its loops were followed, and the trace that has followed them farther, after a call has gone beyond.
+  // How far tracing followed the trace's loops, and the trace that replaces this one after a call has needed more
+  // iterations.
   int level = 0;
   std::shared_ptr<Concrete> fartherOwned;
   std::atomic<Concrete *> farther{nullptr}; // `fartherOwned`, once it is there
@@ -99,7 +100,7 @@ public:
   // The trace of exactly this signature, even if a pattern matches it.
   std::shared_ptr<Concrete> exactly(Signature signature, const Arguments &arguments, CallBody body,
                                     SourceLocation where);
-  // Makes the trace that follows loops farther than one by which a call could not be served.
+  // Makes the trace that follows loops farther than `concrete`, whose loops ended before the call was through.
   Concrete &fartherThan(Concrete &concrete, const Arguments &arguments, CallBody body, SourceLocation where);
   const Code &codeOf(Concrete &concrete, const SourceLocation &where);
   const Code &checkedCodeOf(Concrete &concrete, const SourceLocation &where);
@@ -159,12 +160,13 @@ public:
   ConcreteCore(std::shared_ptr<FunctionCore> function, Signature signature)
       : function(std::move(function)), signature(std::move(signature)) {}
 
-  // The trace that serves a call. With an open rank, it is made at the first call with this rank. SignatureError.
+  // The trace that serves a call. If the rank is unknown, the trace is made at the first call with this rank.
+  // SignatureError.
   Concrete &traceFor(const Arguments &arguments, CallBody body, SourceLocation where);
   // SignatureError for a call that differs from the signature.
   void check(const Signature &given, SourceLocation where) const;
   Concrete &add(std::shared_ptr<Concrete> concrete);
-  // The only trace; StateError where the rank is open.
+  // The only trace; StateError if the rank is unknown.
   const Concrete &only(const SourceLocation &where) const;
 
   const std::shared_ptr<FunctionCore> function;

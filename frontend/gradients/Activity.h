@@ -1,4 +1,5 @@
-// Which values of a Recording lie on paths from what a tape watches to what is asked of it.
+// Activity analysis: which values of a Recording lie on paths from the values that a tape watches to a gradient's
+// targets.
 #ifndef CALQUE_FRONTEND_GRADIENTS_ACTIVITY_H
 #define CALQUE_FRONTEND_GRADIENTS_ACTIVITY_H
 
@@ -10,16 +11,16 @@
 
 namespace calque::detail {
 
-// Found in two passes: forwards from what is watched, backwards from targets. A program inside of an operation is
-// followed, so that each of the operation's results has the paths that lead to it. Boundaries are outside of programs:
-// a derivative goes through a program as a whole, so that what is reached in there leads on to the parameters it is
-// made of, watched or not. The captures of a custom gradient affect the derivatives of its results, but not the
-// results.
+// Two passes: forwards from the watched values, backwards from the targets. The analysis follows the program inside of
+// an operation, so that each result of the operation has its own paths. No boundary lies inside of such a program,
+// because a derivative goes through the program as a whole: a value that is reached inside leads on to the parameters
+// from which it is computed, watched or not. The captures of a custom gradient affect the derivatives of its results,
+// but not the results.
 class Activity {
 public:
   explicit Activity(const schema::Recording &recording) : recording(recording) { grow(); }
 
-  // Takes in what has been recorded since.
+  // Takes in the operations that were recorded since.
   void grow();
 
   // From here on, paths begin at the value.
@@ -27,16 +28,16 @@ public:
   // The next operation forwards: its number.
   void forward(std::size_t op);
   void target(schema::ValueId value);
-  // The next operation backwards. LookupError of `operation` for a path through one that lacks a gradient; without a
-  // name the path ends there.
+  // The next operation backwards. LookupError, in the name of `operation`, for a path through an operation without a
+  // gradient; if `operation` is null, the path ends there.
   void backward(std::size_t op, const char *operation, SourceLocation where);
 
   bool isTracked(schema::ValueId value) const { return tracked_[schema::index(value)]; }
   bool reaches(schema::ValueId value) const { return reaches_[schema::index(value)]; }
   // Whether an operation that forward() went through computes the value from what is watched.
   bool isProduced(schema::ValueId value) const { return produced_[schema::index(value)]; }
-  // Whether a path reaches the value without a derivative on the way. Of others it shows only when the derivatives are
-  // expanded whether they are connected: the third derivative of x * x does not depend on x.
+  // Whether a path without a derivative on the way reaches the value. A path through derivatives may turn out not to
+  // connect when they are expanded: the third derivative of x * x does not depend on x.
   bool reachesPlainly(schema::ValueId value) const { return plainlyReached[schema::index(value)]; }
   // The values that are reached, and not computed by an operation that forward() went through.
   const std::vector<schema::ValueId> &boundary() const { return boundary_; }

@@ -10,8 +10,8 @@
 
 namespace calque::detail {
 
-// What the eager tapes of a thread record together: operations, and the tensors that their derivatives are made of. The
-// call of a compiled function is one operation, a `checkpoint` with the function's program inside.
+// The Recording that the eager tapes of a thread share, and the tensors that derivatives of its operations read. A call
+// of a compiled function is one operation: a `checkpoint` with the function's program inside.
 class EagerRecorder {
 public:
   schema::ValueId valueOf(const Tensor &x, SourceLocation where = {}); // a new leaf for an unknown tensor
@@ -27,9 +27,9 @@ public:
                   std::span<const std::shared_ptr<VariableState>> variables, std::span<const Tensor> before,
                   std::span<const Tensor> results, SourceLocation where);
 
-  // The tensor that the value was; one of its type without elements, if no derivative takes these.
+  // The tensor of a value; a tensor of its type without elements if no derivative reads the elements.
   Tensor tensorOf(schema::ValueId value) const;
-  // The program of an operation that is a call, else null. It stays where it is while calls are recorded.
+  // The program of an operation that is a call, else null. Its address stays the same while further calls are recorded.
   const CalledProgram *calledBy(std::size_t op) const {
     auto found = calls.find(op);
     return found == calls.end() ? nullptr : &found->second;
@@ -53,11 +53,11 @@ private:
 
 class TapeState;
 
-// DTypeError for what has no derivatives.
+// DTypeError for an element type without derivatives.
 void requireFloatingType(const char *operation, const schema::TensorType &type, SourceLocation where);
 
-// The tapes of a thread that record, the innermost last, and what its eager ones share while there are any. A tape
-// keeps it, and may outlive its thread.
+// The tapes of a thread that record, the innermost last, and the recorder that its eager tapes share while there are
+// any. A tape keeps this object, and may outlive its thread.
 struct ThreadTapes {
   std::vector<TapeState *> recording;
   std::shared_ptr<EagerRecorder> eager;
@@ -73,7 +73,7 @@ public:
   void noteRead(const std::shared_ptr<VariableState> &variable, schema::ValueId value);
   // Whether reads of the variable are watched, by themselves or because of watch().
   bool isWatching(const VariableState &variable) const;
-  // `pullbackOf` is the function whose pullback asks; null: the tape's user does.
+  // `pullbackOf` is the function whose pullback asks for the gradient; null: the user does.
   std::vector<std::optional<Tensor>> gradient(const std::vector<Tensor> &targets,
                                               const std::vector<std::vector<schema::ValueId>> &sources,
                                               const std::vector<Tensor> &seeds, const char *pullbackOf,
@@ -88,7 +88,7 @@ public:
   void resume();
   void reset();
   bool isPaused() const { return pauses > 0; }
-  // Lets go of what an eager tape has kept, once it has served its one gradient.
+  // Frees the tensors that an eager tape has kept, after the tape has served its one gradient.
   void release();
   void checkUse(bool isPullback, SourceLocation where);
   schema::Recording &recording() { return trace ? trace->recording : eager->recording; }
@@ -112,24 +112,25 @@ public:
   std::vector<WatchedVariable> variables;
 
 private:
-  // What is between targets and sources.
+  // What lies between the targets and the sources of one gradient.
   struct Plan {
     std::vector<schema::ValueId> targets, connected; // sources that a path connects to a target
     std::vector<schema::ValueId> stops;              // the boundary of the tape
-    // Of the connected sources those to which all paths lead through derivatives. Whether any is left shows only when
-    // these are expanded: the third derivative of x * x does not depend on x.
+    // The connected sources to which all paths lead through derivatives. They may turn out not to be connected when the
+    // derivatives are expanded: the third derivative of x * x does not depend on x.
     std::vector<schema::ValueId> byDerivatives;
   };
   Plan planFor(const std::vector<Tensor> &targets, const std::vector<std::vector<schema::ValueId>> &sources,
                const char *operation, SourceLocation where);
   void dropUnconnected(Plan &plan);
-  // Whether an earlier path of host code has shown it of all connected sources, so that the compiler need not be asked.
+  // Whether an earlier path of host code has shown that all connected sources stay connected, so that the compiler need
+  // not be asked.
   bool areConnected(const Plan &plan, const std::vector<std::vector<schema::ValueId>> &sources,
                     const Question &question) const;
-  // In a run that finds out what host code does: sources that another path connects are connected, and what is only a
-  // value of an iteration is no stop, so that the paths ask for the same.
+  // For a run that explores native control flow: sources that another path connects are connected, and a value that
+  // exists only in one iteration is no stop, so that all paths ask for the same.
   void joinPaths(Plan &plan, const std::vector<std::vector<schema::ValueId>> &sources, const Question &question);
-  // Leaves in a plan the sources that have a gradient here.
+  // Removes the sources without a gradient from the plan.
   void settle(Plan &plan, const std::vector<std::vector<schema::ValueId>> &sources, bool zerosWillDo,
               SourceLocation where);
   // The cotangents of the connected sources, in order; of an eager tape, none for those that turn out to have none.
@@ -141,7 +142,7 @@ private:
                                                     SourceLocation where);
   std::vector<std::optional<Tensor>> pullBackEager(const Plan &plan, std::span<const Tensor> seeds, bool batched,
                                                    SourceLocation where);
-  // The sums of the cotangents of each source, which was read as several values.
+  // The sum of the cotangents of each source; a source may have been read as several values.
   std::vector<std::optional<Tensor>> sumsOf(const Plan &plan, const std::vector<std::vector<schema::ValueId>> &sources,
                                             std::span<const std::optional<Tensor>> cotangents, SourceLocation where);
   // The operations up to the last target that the tape has recorded, by number, in order.

@@ -8,8 +8,9 @@
 
 namespace calque::detail {
 
-// One after the other along an axis. Where an eager tape records it, in blocks: the gradient of an operand looks at all
-// operands, so that those of all take the square of their number.
+// Concatenates the parts along an axis. If an eager tape records, it does so in blocks, because the gradient of each
+// operand looks at all operands: without blocks the gradients would take time that grows with the square of their
+// number.
 Tensor concatenated(std::vector<Tensor> parts, std::int64_t axis, SourceLocation where);
 
 } // namespace calque::detail

@@ -1,4 +1,4 @@
-// A C++ callable that a function calls, and how native code calls it.
+// Host calls: a C++ callable that a function calls at run time, and how native code calls it.
 #ifndef CALQUE_FRONTEND_OPERATIONS_HOSTCALL_H
 #define CALQUE_FRONTEND_OPERATIONS_HOSTCALL_H
 
@@ -13,7 +13,7 @@ struct HostFunction {
   std::vector<schema::TensorType> inputs; // some sizes may be unknown
   std::vector<schema::TensorType> results;
   SourceLocation where;
-  // What runs of a lambda that find out its control flow know it by, if each of them makes it anew; else empty.
+  // Identifies the callable in several runs of one lambda, each of which makes the callable anew; else empty.
   std::string identity = {};
 
   // Calls it on the inputs, whose addresses come first and whose sizes are `sizes`, and copies its results to the
@@ -25,12 +25,13 @@ struct HostFunction {
 // Records the call of a function in the current trace. One with an identity is recorded once.
 std::vector<Tensor> recordHostCall(std::shared_ptr<const HostFunction> function, const std::vector<Tensor> &inputs);
 
-// What host calls of one call of a function keep for later ones, by number. It goes with the call.
+// Objects that a host call keeps for later host calls in the same call of a function, by number. They end with that
+// call.
 struct KeptByCall {
   std::int64_t last = 0;
   absl::flat_hash_map<std::int64_t, std::shared_ptr<void>> entries;
 };
-// Of the call whose host call runs on this thread.
+// The objects of the call whose host call runs on this thread.
 KeptByCall &keptByCall();
 // Sets it for a scope.
 class KeptScope {
@@ -44,7 +45,7 @@ private:
   KeptByCall *before;
 };
 
-// The line of the host call that runs on this thread, which stands in for that of an operator without one.
+// The line of the host call that runs on this thread. Operators without a line of their own are reported there.
 SourceLocation hostCallLine();
 
 } // namespace calque::detail

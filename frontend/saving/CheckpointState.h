@@ -15,20 +15,20 @@ struct CheckpointState {
   std::vector<Checkpoint::Entry> parts;
   std::int64_t counter = 0; // of the last save
 
-  // Waits. What then turns out to have failed is warned of.
+  // Waits for a save in progress, and warns if it has failed.
   ~CheckpointState();
 
   void visit(CheckpointVisitor &visitor) const;
   CheckpointItems items() const;
 
-  // The values now.
+  // The values at the time of the save.
   struct Snapshot {
     std::vector<TensorEntry> entries;
     TensorFile::Metadata metadata;
   };
   Snapshot snapshot(SourceLocation where) const;
 
-  // Writes here, or on a thread beside the program: to the file, or to that which is reserved. Then does what is left.
+  // Writes on this thread, or on a thread beside the program: to `file`, or to the reserved one. Then calls `then`.
   void write(const std::string &file, std::shared_ptr<FileWriter> reserved, CheckpointOptions options,
              SourceLocation where, std::function<void()> then);
   // Writes <name>-<number> into a directory, and gives its path: the number that is asked for, which is above those of
@@ -36,7 +36,7 @@ struct CheckpointState {
   std::string writeNumbered(const std::string &directory, const std::string &name, std::optional<std::int64_t> number,
                             CheckpointOptions options, SourceLocation where, std::function<void()> then);
   void wait();
-  // None where there is no path.
+  // Null if there is no path.
   std::shared_ptr<Restoration> restored(const std::optional<std::string> &path, bool counts, SourceLocation where);
 
 private:

@@ -1,4 +1,4 @@
-// What a checkpoint's parts are, and what becomes of a file's values while they are restored.
+// The parts of a checkpoint, and the values of a file while they wait to be restored.
 #ifndef CALQUE_FRONTEND_SAVING_RESTORATION_H
 #define CALQUE_FRONTEND_SAVING_RESTORATION_H
 
@@ -12,7 +12,7 @@
 
 namespace calque::detail {
 
-// What visiting the parts has named, in order.
+// The items that a visit of the parts has named, in order.
 struct CheckpointItems {
   struct OfVariable {
     std::string path; // of a slot, that of what it belongs to among the slots of its kind
@@ -47,15 +47,16 @@ class Restoration : public std::enable_shared_from_this<Restoration> {
 public:
   // `owner` tells checkpoints apart.
   Restoration(const TensorFile &file, TensorFile::Metadata texts, const void *owner, SourceLocation where);
-  // Warns of what nothing has taken.
+  // Warns of values that nothing has taken.
   ~Restoration();
 
-  // Gives parts below a path their values, all or none of them, and waits for what they make later.
+  // Gives the parts below a path their values, all or none of them. Values of parts that do not exist yet wait for
+  // them.
   void restore(const std::string &path, const std::function<void(CheckpointVisitor &)> &parts, SourceLocation where);
   void giveBack(const std::string &path, const std::function<void(CheckpointVisitor &)> &parts);
 
-  // What the objects among `items` wait for in the files that were restored: the values that nothing has taken, under
-  // the paths that they would have there now. The newest file's first.
+  // The values in restored files that wait for the objects among `items` and that nothing has taken, under the paths
+  // that the objects have now. Values of the newest file come first.
   struct Waiting {
     std::map<std::string, Tensor> tensors;
     std::map<std::string, std::string> texts;
@@ -63,7 +64,7 @@ public:
   static Waiting waitingFor(const CheckpointItems &items);
 
   std::vector<std::string> unused() const;
-  // Of what there is now, what got no value.
+  // The items among `now` that got no value.
   std::vector<std::string> missing(const CheckpointItems &now) const;
   void expectPartial();
   const std::string path; // of the file
@@ -77,7 +78,7 @@ private:
   std::vector<std::string> pathsOf(const CheckpointItems::OfVariable &item) const;
   std::vector<std::string> pathsOf(const CheckpointItems::OfSlot &item) const;
   template <typename T> void take(Value<T> &value);
-  // The paths now of objects, by those that they have in the file.
+  // The present paths of objects, by their paths in the file.
   using Objects = std::map<std::string, std::string>;
   void addWaiting(const CheckpointItems &items, const Objects &objects, Waiting &waiting) const;
 

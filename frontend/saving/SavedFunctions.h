@@ -1,4 +1,4 @@
-// Functions in a file, and what is made of them when they are loaded.
+// Functions in a file, before they are saved and after they are loaded.
 #ifndef CALQUE_FRONTEND_SAVING_SAVEDFUNCTIONS_H
 #define CALQUE_FRONTEND_SAVING_SAVEDFUNCTIONS_H
 
@@ -42,8 +42,8 @@ struct SavedFile {
   std::map<std::string, Variable> variables;
 };
 
-// Runs the program of a trace: eagerly its native code; in a function that is traced operation by operation, through
-// the door, so that it becomes a part of the function. Operations keep their lines.
+// Runs the program of a trace. Run eagerly, that calls its native code. While a function is traced, it applies each
+// operation, so that the program becomes a part of the function. Operations keep their lines.
 std::vector<Tensor> replay(const SavedTrace &trace, std::span<const Tensor> arguments,
                            std::span<const Variable> variables, const SourceLocation &where);
 

@@ -5,10 +5,10 @@
 //   if (const TensorEntry *entry = file.find("w"))
 //     Tensor w = file.tensor(*entry, where);
 //
-// What is no tensor of Calque can be kept too: an entry of the code "U8" holds any bytes.
+// A file can hold other data than tensors, too: an entry of the code "U8" holds any bytes.
 //
-// What Calque writes has its SHA-256 in the metadata, and is refused wherever a byte is another one. Of what others
-// write the structure is checked: names, types, sizes and places are those of one sound file, as long as it is.
+// A file of Calque's has its SHA-256 in the metadata, and is refused if any byte has changed. Of other programs' files
+// the structure is checked: names, types, sizes and places must fit together, and fit the length of the file.
 #ifndef CALQUE_FRONTEND_SAVING_TENSORFILE_H
 #define CALQUE_FRONTEND_SAVING_TENSORFILE_H
 
@@ -19,7 +19,7 @@
 
 namespace calque::detail {
 
-// What stands under a name.
+// The bytes under a name, and their type.
 struct TensorEntry {
   std::string name;
   std::string code; // of the element type, as the format has it: "F32"
@@ -27,12 +27,12 @@ struct TensorEntry {
   std::span<const std::byte> bytes;
   runtime::Buffer buffer = {}; // keeps the bytes, where the entry is of a tensor or of a file
 
-  // Of an eager tensor, which it keeps. LeakedTensorError for a traced one.
+  // An entry for an eager tensor, which the entry keeps. LeakedTensorError for a traced one.
   static TensorEntry of(std::string name, const Tensor &x, SourceLocation where);
-  // Of bytes that the caller keeps.
+  // An entry for bytes that the caller keeps.
   static TensorEntry ofBytes(std::string name, std::span<const std::byte> bytes);
 
-  // None for a code that Calque has no tensors of.
+  // Nothing for a code of which Calque has no tensors.
   std::optional<DType> dtype() const;
   // "F32[2,3]".
   std::string type() const;
@@ -49,23 +49,24 @@ public:
   static void write(FileWriter &file, std::vector<TensorEntry> entries, const Metadata &metadata, SourceLocation where);
 
   enum class Digest : std::uint8_t { Checked, Required };
-  // DataError, which begins with the path, for a file that can't be read, is damaged or is none of this format, and for
-  // one without a digest where it is required. Nothing is allocated that the file is not as long as. MemoryError.
+  // DataError, which begins with the path, for a file that can't be read, is damaged or is not of this format, and for
+  // a file without a digest if the digest is required. Allocates no more memory than the file is long. MemoryError.
   static TensorFile read(const std::string &path, SourceLocation where, Digest digest = Digest::Checked);
   // The metadata alone: the tensors are not read, and the digest is not compared.
   static Metadata readMetadata(const std::string &path, SourceLocation where);
 
-  // In the order of their bytes.
+  // The entries in the order of their bytes.
   const std::vector<TensorEntry> &entries() const { return entries_; }
   const TensorEntry *find(const std::string &name) const;
-  // Without what the digest takes.
+  // The texts without those of the digest.
   const Metadata &metadata() const { return metadata_; }
   const std::string &path() const { return path_; }
-  // Whether the file has a digest, which then is right.
+  // Whether the file has a digest. A wrong digest is refused on reading.
   bool hasDigest() const { return hasDigest_; }
   // A tensor of the entry's elements, which it shares. DataError for a type that Calque has no tensors of.
   Tensor tensor(const TensorEntry &entry, SourceLocation where) const;
-  // The same, and for elements whose numbers all fit in larger ones of Calque, a tensor of these: F16 as float32.
+  // The same, but elements of a type that Calque lacks are converted to a larger type that has all of their numbers:
+  // F16 to float32.
   Tensor widened(const TensorEntry &entry, SourceLocation where) const;
   // Throws "<path>: <fault>", a DataError.
   [[noreturn]] void fail(const std::string &fault, SourceLocation where) const;

@@ -9,7 +9,7 @@
 
 namespace calque::detail {
 
-// As others limit it, so that what is no such file asks for little memory.
+// The limit of other implementations. It keeps a file of another format from asking for much memory.
 inline constexpr std::uint64_t kMostHeaderBytes = 100'000'000;
 // The name under which the header has texts.
 inline constexpr const char *kMetadata = "__metadata__";
@@ -32,8 +32,8 @@ struct TensorHeader {
   std::uint64_t numBytes() const { return entries.empty() ? 0 : entries.back().end; }
 };
 
-// Reads a header, of which everything is checked that can be without the data: codes, sizes, places, names that are
-// given twice. What is wrong with it; empty for a sound one.
+// Reads a header and checks everything that can be checked without the data: codes, sizes, places, names that occur
+// twice. Returns the fault; empty for a sound header.
 std::string parseHeader(const std::string &text, TensorHeader &header);
 
 } // namespace calque::detail
