@@ -7,9 +7,10 @@
 //   if (!bytes)
 //     cache.store(key, compile());
 //
-// A cache never fails. What can't be read, was damaged, is of another version, or could have been written by another
-// user is missing; what can't be written is not kept. Any number of threads and processes may use one directory at the
-// same time: entries appear whole or not at all, and there are no locks that a process could leave behind.
+// A cache never fails. An entry that can't be read, was damaged, is of another version, or could have been written by
+// another user counts as missing; an entry that can't be written is not kept. Any number of threads and processes may
+// use one directory at the same time: entries appear whole or not at all, and there are no locks that a process could
+// leave behind.
 #ifndef CALQUE_RUNTIME_CODECACHE_H
 #define CALQUE_RUNTIME_CODECACHE_H
 
@@ -52,7 +53,7 @@ class CodeCache {
 public:
   // Nothing is read or made before it is needed. An empty directory keeps nothing.
   CodeCache(std::string directory, std::uint64_t maxBytes);
-  // One that is installed: it is read, even if it is root's, and never written.
+  // An installed cache: it is read even if it belongs to root, and is never written.
   explicit CodeCache(std::string installed)
       : path(std::move(installed)), maxBytes(UINT64_MAX), share(0), isInstalled(true) {}
 
@@ -60,10 +61,10 @@ public:
   Entry load(const CacheKey &key) const { return std::move(load({&key, 1})[0]); }
   // The entries of these keys, in less time than one by one.
   std::vector<Entry> load(std::span<const CacheKey> keys) const;
-  // Makes the directory where it is missing, and takes away what was not used for longest where entries have more than
-  // `maxBytes`. That looks at every entry, so it is done once for each share of that size that is stored.
+  // Makes the directory if it is missing. Removes the least recently used entries if all entries take more than
+  // `maxBytes`. Removal looks at every entry, so it happens once for each `share` of bytes stored.
   void store(const CacheKey &key, std::span<const std::byte> bytes);
-  // The last used first. They are looked at but not checked as load does.
+  // The entries, the last used first. They are not checked as load() checks them.
   std::vector<CacheEntry> entries() const;
 
 private:

@@ -1,5 +1,4 @@
-// Memory for native code, in few large mappings which all that a process loads share: Linux limits the number of
-// mappings.
+// Memory for native code. All code of a process shares a few large mappings, because Linux limits their number.
 //
 //   std::optional<CodePages> pages = takeCodePages(image.code.size(), image.data.size());
 //   if (!pages)
@@ -19,11 +18,11 @@
 
 namespace calque::runtime {
 
-// A part of the memory for code. Its pages stay until it goes.
+// A part of the memory for code. Its pages stay until the part is destroyed.
 class CodePart {
 public:
   CodePart() = default;
-  // Memory that a part which lives has.
+  // Memory that belongs to a living part.
   CodePart(std::byte *begin, std::size_t bytes);
   CodePart(CodePart &&other) noexcept
       : begin(std::exchange(other.begin, nullptr)), bytes(std::exchange(other.bytes, 0)) {}
@@ -47,7 +46,7 @@ struct CodePages {
   CodePart code, data;
 };
 
-// Pages that can be written, from where neither part is 2^31 bytes away; empty with `errno` where there are none.
+// Writable pages, in which no two bytes are 2^31 or more bytes apart; empty, with `errno`, if there are none.
 // `codeBytes` is above 0, and both together are at most 2^30.
 std::optional<CodePages> takeCodePages(std::size_t codeBytes, std::size_t dataBytes);
 

@@ -11,9 +11,9 @@
 
 namespace calque::runtime {
 
-// The levels of x86-64 of its System V ABI that differ for numerical code, each of which can run the code of those
-// before it, and what code is only made for ahead of time. Which model a CPU is changes no code, so that code can be
-// moved between machines.
+// The levels of x86-64 in its System V ABI that differ for numerical code; each can run the code of those before it.
+// Behind them, targets for which code is only made ahead of time. The model of a CPU changes no code, so that code can
+// be moved between machines.
 enum class Cpu {
   Baseline, // x86-64: 16 vector registers of 16 bytes
   Avx2,     // x86-64-v3: 16 of 32 bytes, fused multiply-add
@@ -35,7 +35,7 @@ inline std::optional<Cpu> cpuNamed(std::string_view name) {
   return std::nullopt;
 }
 
-// "baseline, avx2 and avx512": those up to a last one.
+// "baseline, avx2 and avx512": the names up to `last`.
 inline std::string cpuNames(Cpu last = Cpu::Avx512) {
   std::string names;
   for (Cpu cpu : kCpus)

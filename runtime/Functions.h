@@ -1,5 +1,5 @@
-// The functions of abi.h by name and address, for whoever links native code: where the program that loads Calque keeps
-// its symbols to itself (dlopen with RTLD_LOCAL), no search by name finds them.
+// The functions of abi.h by name and address, for linking native code. A search of the process's symbols would not do:
+// it finds nothing if the program loads Calque by dlopen with RTLD_LOCAL.
 #ifndef CALQUE_RUNTIME_FUNCTIONS_H
 #define CALQUE_RUNTIME_FUNCTIONS_H
 

@@ -21,7 +21,7 @@ namespace calque::runtime {
 
 // The instruction set, by ELF's numbers.
 enum class Machine : std::uint32_t { None = 0, X86_64 = 62, Aarch64 = 183 };
-// What this process runs, or None where no image can be loaded yet.
+// The instruction set of this process, or None if no image can be loaded for it yet.
 constexpr Machine hostMachine() {
 #if defined(__x86_64__) && defined(__LP64__)
   return Machine::X86_64;
@@ -30,14 +30,14 @@ constexpr Machine hostMachine() {
 #endif
 }
 
-// A place that depends on where code, data and imported functions are.
+// A place in an image whose contents depend on the addresses of code, data and imported functions.
 struct Fixup {
-  // What is written there: the target's address plus the addend, or its distance from the place. Elf is what ELF's
-  // number `relocation` says, for machines whose code is linked by others alone.
+  // The value to write: the target's address plus the addend, or its distance from the place. Elf: the value of ELF's
+  // relocation number `relocation`, for machines whose code only other linkers link.
   enum class Kind : std::uint8_t { Relative32, Relative64, Absolute64, Elf };
   enum class Part : std::uint8_t { Code, Data };
-  // Import is the function itself, or a jump to it where it is out of reach; ImportAddress is a place that holds its
-  // address.
+  // Import is the function itself, or a jump to it if the function is out of reach; ImportAddress is a place that holds
+  // the function's address.
   enum class Target : std::uint8_t { Code, Data, Import, ImportAddress };
 
   Kind kind;
@@ -77,8 +77,8 @@ struct ParsedImage {
   std::optional<Image> image;
   std::string error; // empty when there is an image
 };
-// Bytes that were damaged give an error, or an image that loading refuses, or one with other contents. Nothing else
-// happens; to find other contents takes a checksum.
+// Damaged bytes give an error, an image that loading refuses, or an image with other contents, and do no other harm.
+// Only a checksum can find other contents.
 ParsedImage parseImage(std::span<const std::byte> bytes);
 
 } // namespace calque::runtime

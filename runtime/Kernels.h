@@ -1,4 +1,4 @@
-// Kernels: native code by what it does. Programs that have a kernel in common share its code.
+// Kernels, found by a key of everything that decides their code. Programs that have a kernel in common share its code.
 #ifndef CALQUE_RUNTIME_KERNELS_H
 #define CALQUE_RUNTIME_KERNELS_H
 
@@ -17,8 +17,8 @@ namespace calque::runtime {
 // A digest (SHA-256) of all that decides what a kernel's code is: its body, the CPU, the options and the compiler.
 using KernelKey = std::array<std::byte, 32>;
 
-// What a kernel that is one loop does: `body` runs a range of the iterations, and its context are the kernel's words.
-// The pieces of one kernel may run in any order and among those of others, each with its grain.
+// The pieces of a kernel that is one parallel loop. `body` runs a range of the iterations; its context are the kernel's
+// words. The pieces of a kernel may run in any order, and interleaved with pieces of other kernels.
 struct Pieces {
   int64_t count = 0, grain = 0;
   CalqueLoopBody body = nullptr;
@@ -26,10 +26,10 @@ struct Pieces {
 
 struct Kernel {
   CalqueKernel run = nullptr;
-  // Stores the bytes of memory that the kernel needs for itself at the address that follows the kernel's arguments.
-  // When the kernel runs, the address of that memory follows them. Null where it needs none.
+  // Stores the number of bytes of scratch memory, at the address that follows the kernel's arguments. When the kernel
+  // runs, the address of that memory follows the arguments. Null if the kernel needs no scratch memory.
   CalqueKernel scratch = nullptr;
-  // Stores the kernel's pieces at the address that follows all of its words. Null where it is no single loop.
+  // Stores the kernel's pieces at the address that follows all of its words. Null if the kernel is not one loop.
   CalqueKernel pieces = nullptr;
 };
 // The names by which an image exports them.

@@ -1,8 +1,8 @@
-// What runs when a compiled function is called: a list of steps, each of which calls a kernel.
+// The plan of a compiled program: a list of steps, each of which calls a kernel.
 //
 // A kernel is native code that takes its arguments as words: the addresses of buffers, and numbers. The plan says where
-// each word comes from, so that what differs between two calls of one kernel, or between two calls of the program,
-// needs no code of its own.
+// each word comes from, so that two calls of one kernel, or two calls of the program, share their code and differ in
+// words alone.
 //
 //   Plan plan;
 //   plan.steps = {{.kernel = 0, .numOperands = 3}};
@@ -51,8 +51,8 @@ struct Step {
   bool follows = false; // in a round: one thread runs it behind the step before
 };
 
-// Steps that stand together, of which none depends on another but on those that it follows: their pieces are one loop
-// of the pool's threads (Round.h).
+// Consecutive steps that do not depend on each other, except that a step may follow the one before it: their pieces are
+// one loop of the pool's threads (Round.h).
 struct Round {
   uint32_t first, count;
   bool operator==(const Round &) const = default;
@@ -73,7 +73,8 @@ struct Plan {
   size_t numSizes = 0, numComputed = 0;
   // Steps write over inputs, and nothing may stop the program once they do: all memory is there before the first step.
   bool writesInputs = false;
-  // What steps run: branches, and conditions and bodies of loops. Their kernels are among those of the whole program.
+  // The parts that steps run: branches, and conditions and bodies of loops. Their kernels are among those of the whole
+  // program.
   std::vector<PlanPart> parts;
 };
 
@@ -107,7 +108,7 @@ public:
   // bytes. Returns 1 after a failed check. Throws std::bad_alloc where there is no memory for the kernel.
   int32_t computeShapes(CalqueCallFrame &frame) const;
   bool hasShapes() const { return plan.shapes.has_value(); }
-  // Of the inputs, those that are not known.
+  // The number of unknown sizes of the inputs.
   size_t numSizes() const { return plan.numSizes; }
 
   // Runs the steps up to one with a failed check, and returns 1 after it. Throws std::bad_alloc where there is no
@@ -123,7 +124,7 @@ public:
 
 private:
   class Words;
-  // All steps, of which none is in a round, needs memory or is measured.
+  // Runs all steps. None is in a round, needs scratch memory or is measured.
   int32_t runSteps(CalqueCallFrame &frame, const int64_t *computed) const;
   int64_t scratchOf(const Step &step, int64_t *words) const;
   void takeRound(const Round &round, Words &words, RoundMemory &memory, Buffer &scratch) const;

@@ -1,11 +1,11 @@
-// Steps that depend on none of each other, run side by side: the pieces of all of them are one loop of the pool's
-// threads. A training step updates a hundred parameters; one after the other these are as many loops, each of which
-// wakes the threads and waits for the last of them, and the small ones run on one thread.
+// Runs steps that do not depend on each other side by side: the pieces of all of them are one loop of the pool's
+// threads. A training step updates a hundred parameters. One after the other, these would be a hundred loops, each of
+// which wakes the threads and waits for the last of them, and small loops would run on one thread.
 //
-// A step whose kernel is one loop (Kernel::pieces) has the pieces that it has alone, so that its bits are the same.
-// Other short steps are a piece each, several of which are done together, and so is a short step with those that follow
-// it. A step of which neither is known runs before the others, as it would alone. Each thread begins with a part of
-// each loop, the same one as if that were alone.
+// A step whose kernel is one loop (Kernel::pieces) has the pieces that it has alone, so that its bits are the same. A
+// short step is one piece, together with the steps that follow it; one thread may take several short steps at a time. A
+// step that is neither one loop nor known to be short runs before the others, as it would alone. Each thread begins
+// with the part of each loop that it would have if the loop ran alone.
 #ifndef CALQUE_RUNTIME_ROUND_H
 #define CALQUE_RUNTIME_ROUND_H
 
@@ -30,7 +30,7 @@ struct RoundStep {
   std::atomic<int64_t> nanoseconds{0};
 };
 
-// What threads take pieces of: a loop, or some short steps that are one piece.
+// An item of a round, of which threads take pieces: a loop, or some short steps that are one piece.
 struct RoundItem {
   int64_t end;                  // of its pieces among those of all items
   uint32_t firstStep, lastStep; // among those that `order` names, the last one not included

@@ -16,7 +16,7 @@ struct alignas(16) Entry {
   double below; // the stack without it
 };
 
-// Before an entry that knows its sizes, which come before this, the last one next to it.
+// Stands directly before an entry that knows its sizes. The sizes stand before this struct, the last size next to it.
 struct alignas(16) EntrySizes {
   int64_t bytes, rank;
   static const EntrySizes &of(const Entry *entry) { return reinterpret_cast<const EntrySizes *>(entry)[-1]; }
@@ -33,7 +33,8 @@ inline Entry *entryOf(double stack) {
 }
 inline bool isSumOfStacks(double stack) { return stack >= 2 * kStacks; }
 
-// The memory of the entries of one call. Entries are never freed alone: what comes after a mark is, all at once.
+// The memory of the entries of one call. An entry is never freed alone: all entries made after a mark are freed at
+// once.
 class Stacks {
 public:
   struct Mark {
@@ -45,9 +46,9 @@ public:
     used = mark.used;
     allBytes = mark.bytes;
   }
-  // Of all entries.
+  // The bytes of all entries.
   size_t bytes() const { return allBytes; }
-  // Of an entry whose elements have so many.
+  // The bytes of an entry whose elements take `elements` bytes.
   static size_t bytesOf(size_t elements) {
     return (sizeof(Entry) + elements + alignof(Entry) - 1) / alignof(Entry) * alignof(Entry);
   }
@@ -80,7 +81,7 @@ public:
     return entry;
   }
 
-  // The bytes for which there was no memory, until the loop that asked for them has been told.
+  // The bytes for which there was no memory, until the error of the loop that asked for them is noted.
   size_t lacking = 0;
 
 private:

@@ -19,7 +19,8 @@ namespace calque::runtime {
 void copyStrided(void *to, const void *from, std::size_t elementBytes, std::span<const std::int64_t> sizes,
                  std::span<const std::int64_t> fromStrides, std::span<const std::int64_t> toStrides);
 
-// Adds them instead, on this thread: for boxes that are small beside what they are added to. T is float or double.
+// Adds the elements instead of copying them, on this thread. For boxes that are small beside the buffer to which they
+// are added. T is float or double.
 template <typename T>
 void addStrided(T *to, const T *from, std::span<const std::int64_t> sizes, std::span<const std::int64_t> fromStrides,
                 std::span<const std::int64_t> toStrides);

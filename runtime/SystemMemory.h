@@ -6,8 +6,8 @@
 
 namespace calque::runtime {
 
-// The bytes that may be written to without a process being ended for them: what the system says is available, with
-// swap, and what the control group may take. The most there can be where neither is known. Takes some 30 us.
+// The bytes that the process may write without being ended for it: the smaller of what the system says is available,
+// with swap, and what the control group may still take. The largest number if neither is known. Takes some 30 us.
 size_t availableMemory() noexcept;
 
 } // namespace calque::runtime

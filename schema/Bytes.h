@@ -1,4 +1,4 @@
-// Numbers, texts and lists as bytes, the same on every machine.
+// Writes and reads numbers, texts and lists as bytes, which are the same on every machine.
 #ifndef CALQUE_SCHEMA_BYTES_H
 #define CALQUE_SCHEMA_BYTES_H
 
@@ -63,7 +63,7 @@ public:
       value = static_cast<T>(value | static_cast<T>(taken[i]) << (8 * i));
     return value;
   }
-  // Only in the form in which ByteWriter writes it.
+  // Accepts a number only in the form in which ByteWriter writes it.
   std::uint64_t compact() {
     std::uint64_t value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
@@ -83,7 +83,8 @@ public:
     std::span<const std::byte> taken = block();
     return std::string(reinterpret_cast<const char *>(taken.data()), taken.size());
   }
-  // The length of a list whose entries take at least so many bytes each: never more than there can be.
+  // The length of a list whose entries take at least so many bytes each: never more entries than the bytes that are
+  // left can hold.
   std::size_t count(std::size_t entryBytes) { return atMost(number<std::uint64_t>(), entryBytes); }
   std::size_t compactCount(std::size_t entryBytes) { return atMost(compact(), entryBytes); }
   std::size_t atMost(std::uint64_t count, std::size_t entryBytes) {
@@ -93,7 +94,7 @@ public:
     rest = {};
     return 0;
   }
-  // A number that stands for one of the values up to the last one.
+  // A number that stands for an enumerator, up to the last one.
   template <typename Enum> Enum choice(Enum last) {
     auto value = number<std::uint8_t>();
     if (value > static_cast<std::uint8_t>(last)) {

@@ -1,5 +1,5 @@
-// What an object file that is compiled ahead of time says of its functions. The front end writes it, and the standalone
-// runtime reads it.
+// The description of the functions in an object file that is compiled ahead of time. The front end writes it, and the
+// standalone runtime reads it.
 #ifndef CALQUE_STANDALONE_DESCRIPTION_H
 #define CALQUE_STANDALONE_DESCRIPTION_H
 
