@@ -51,12 +51,12 @@ inline bool isKernel(mlir::func::FuncOp function) { return function->hasAttr(kKe
 inline constexpr llvm::StringLiteral kBordersAttr = "calque.borders";
 // On operations on buffers: the number of the group whose kernel does them.
 inline constexpr llvm::StringLiteral kGroupAttr = "calque.group";
-// On calls that stand together and depend on none of each other: the number of their round, and an estimate of the
-// cycles of each, 0 where it is not known. kFollowsAttr, on those that do depend on the call in front: they run behind
-// it.
+// On consecutive calls that do not depend on each other: the number of their round, and an estimate of the cycles of
+// each call, 0 if it is not known. kFollowsAttr, on a call that depends on the call before it: one thread runs both in
+// order.
 inline constexpr llvm::StringLiteral kRoundAttr = "calque.round", kCyclesAttr = "calque.cycles",
                                      kFollowsAttr = "calque.follows";
-// On a loop of a nest: that no two of its iterations touch the same element of what the nest stores.
+// On a loop of a nest: no two of its iterations touch the same element of a buffer that the nest stores to.
 inline constexpr llvm::StringLiteral kIndependentAttr = "calque.independent";
 // On a kernel with a loop that combines elements.
 inline constexpr llvm::StringLiteral kReductionAttr = "calque.reduction";
@@ -68,9 +68,9 @@ inline constexpr llvm::StringLiteral kOperationsAttr = "calque.operations", kByt
 inline constexpr llvm::StringLiteral kElementwiseAttr = "calque.elementwise";
 // On an argument of a kernel; FuncToLLVM turns it into LLVM's attribute.
 inline constexpr llvm::StringLiteral kNoAlias = "llvm.noalias";
-// What follows a kernel's name in that of the function of its memory.
+// The suffix of the function that computes the bytes of a kernel's scratch memory.
 inline constexpr llvm::StringLiteral kScratchSuffix = ".scratch";
-// And in that of the function of its pieces (runtime/Kernels.h).
+// The suffix of the function that stores a kernel's pieces (runtime/Kernels.h).
 inline constexpr llvm::StringLiteral kPiecesSuffix = ".pieces";
 // The function that computes the numbers of a plan.
 inline constexpr llvm::StringLiteral kNumbersFunction = "calque.numbers";

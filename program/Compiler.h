@@ -100,8 +100,8 @@ struct Site {
   std::vector<schema::TensorType> types = {}; // of a user's operation: its operands' and results'; `text` is its symbol
   std::size_t numInputs = 0;
 
-  // Of an index into the slices of so many examples joined, the outermost of vmaps first: one that is outside for its
-  // example has the size of all added.
+  // For an index into the joined slices of several examples: the numbers of examples, the outermost vmap's first. The
+  // size of all slices is added to an index that is out of range for its example.
   std::vector<std::int64_t> examples = {};
 
   // The names of the two sizes of a failed check: each is a dimension of a parameter, or of an operand of the
@@ -130,8 +130,8 @@ struct ProgramInterface {
   std::vector<UnknownSize> unknownInputs, unknownOutputs;
   std::vector<std::size_t> assigned; // indices into the recording's variables, ascending
   std::vector<std::size_t> inPlace;  // indices into `assigned`, ascending
-  // Outputs whose sizes show only while the program runs, ascending: it gives an address as a float64, of an entry of
-  // the frame's stacks (runtime/Stacks.h), which the caller has to provide.
+  // Outputs of late sizes, ascending. For each of them the program gives the address, as a float64, of an entry of the
+  // frame's stacks (runtime/Stacks.h), which the caller must provide.
   std::vector<std::size_t> late;
   std::vector<Site> sites;
 };
@@ -177,8 +177,8 @@ struct ScheduledProgram {
 };
 
 struct CompileOptions {
-  // Off: nothing is folded, merged, fused, vectorised or run on several threads, which tells a fault in one of these
-  // from other faults.
+  // Off: nothing is folded, merged, fused, vectorised or run on several threads. A fault that stays is then not in one
+  // of these.
   bool optimize = true;
   // The CPU that runs the code.
   runtime::Cpu cpu = runtime::hostCpu();
@@ -196,9 +196,9 @@ public:
   // Compiles the kernels that `kernels` doesn't have, and adds them. Thread safe.
   virtual CompileResult compile(const schema::Recording &recording, runtime::KernelSource &kernels,
                                 CompileOptions options = {}) = 0;
-  // Whether a path leads from the source of each result to the targets, where the results are all of one `gradient`,
-  // the last operation: with second and higher derivatives that is known once the inner ones are expanded. True where
-  // it can't be said.
+  // For each result of a recording whose last operation is a `gradient` and whose results are all of it: whether its
+  // source is connected with the targets. For second and higher derivatives the inner ones must be expanded to know.
+  // True if it can't be said.
   virtual std::vector<bool> connected(const schema::Recording &recording) = 0;
   // The program at a stage, as text: IR, or assembly for Stage::Object.
   virtual PrintResult print(const schema::Recording &recording, Stage stage, CompileOptions options = {}) = 0;

@@ -1,4 +1,4 @@
-// Casts of buffers to what a bare pointer shows.
+// Casts of buffers to types that need nothing but a bare pointer.
 #ifndef CALQUE_CODEGEN_BUFFERS_BUFFERIZE_H
 #define CALQUE_CODEGEN_BUFFERS_BUFFERIZE_H
 

@@ -1,4 +1,4 @@
-// What lowering relies on, and a file may not hold to.
+// Checks the properties of programs on which lowering relies, because a file may lack them.
 #ifndef CALQUE_CODEGEN_LOWERING_CHECKPROGRAM_H
 #define CALQUE_CODEGEN_LOWERING_CHECKPROGRAM_H
 
@@ -11,8 +11,8 @@ namespace calque::codegen {
 // none.
 mlir::FailureOr<mlir::func::FuncOp> tracedProgramIn(mlir::ModuleOp module);
 
-// Refuses, by a diagnostic that names the function, one that has several blocks or an argument or result which is no
-// tensor of the dialect.
+// Refuses a function that has several blocks, or an argument or result that is no tensor of the dialect. The diagnostic
+// names the function.
 llvm::LogicalResult checkSignature(mlir::func::FuncOp function);
 
 } // namespace calque::codegen

@@ -6,9 +6,9 @@
 
 namespace calque::codegen {
 
-// Replaces the power where its exponent is a constant; else code before it tests the exponents, and it remains for the
-// others. The result follows from base and exponent alone, whether the exponent is known or not, so that compiled and
-// eager code have the same bits.
+// Replaces the power if its exponent is a constant. Otherwise emits code before the power that tests for the common
+// exponents, and leaves the power for all others. The result follows from base and exponent alone, whether the exponent
+// is known or not, so that compiled and eager code have the same bits.
 void emitCommonPowers(mlir::math::PowFOp op);
 
 } // namespace calque::codegen

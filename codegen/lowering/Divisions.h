@@ -7,9 +7,8 @@
 
 namespace calque::codegen {
 
-// Emits what a division or remainder of vectors of integers computes, or a remainder of floats. Null where there is no
-// code for that operation, or where a constant divisor makes LLVM's better. With `fma` the CPU has fused products and
-// sums.
+// Emits vector code for a division or remainder of integers, or a remainder of floats. Null if there is no code for
+// that operation, or if LLVM's code for a constant divisor is better. With `fma` the CPU has fused products and sums.
 mlir::Value emitDivision(mlir::OpBuilder &builder, mlir::Operation *op, bool fma);
 
 } // namespace calque::codegen

@@ -1,4 +1,4 @@
-// What the lowerings of operations share that check elements, such as indices.
+// Helpers of lowerings that check elements, such as indices.
 #ifndef CALQUE_CODEGEN_LOWERING_INDICES_H
 #define CALQUE_CODEGEN_LOWERING_INDICES_H
 
@@ -6,14 +6,14 @@
 
 namespace calque::codegen {
 
-// How many of these rows a loop has to look at that finds the first bad one: all if there is one, else none. `isBad`
-// gets a row's elements of the inputs, whose maps have one loop. The question takes vectors and threads; the loop goes
-// from element to element, but runs only for a call that fails.
+// The number of rows that a loop must search for the first bad row: all of them if there is a bad one, else none.
+// `isBad` gets a row's elements of the inputs, whose maps have one loop. This question is answered with vectors and
+// threads; the searching loop goes element by element, but runs only in a call that fails.
 Size rowsToSearch(LinalgBuilder &b, Size rows, llvm::ArrayRef<mlir::Value> inputs, llvm::ArrayRef<mlir::AffineMap> maps,
                   LinalgBuilder::Body isBad);
 
-// Fails the call for the first index that is not within [0, bound). Where there are several bounds, or none, the last
-// dimension of the indices has one index for each of them.
+// Fails the call for the first index that is not within [0, bound). With several bounds, or none, the last dimension of
+// the indices has one index for each bound.
 void checkIndices(LinalgBuilder &b, mlir::Operation *op, mlir::Value indices, llvm::ArrayRef<Size> bounds,
                   LoweringContext &context);
 

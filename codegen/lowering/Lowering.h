@@ -12,7 +12,7 @@
 
 namespace calque::codegen {
 
-// The function that is lowered, and what its caller is told about it.
+// The function that is being lowered, and the notes for its caller: sites and checks of sizes.
 struct LoweringContext {
   mlir::ModuleOp module;
   mlir::Value frame; // the call frame, the function's first argument
@@ -48,7 +48,7 @@ using schema::normalAxis;
 // Whether an entry of a shape attribute stands for an unknown size.
 inline bool isUnknown(int64_t size) { return size == schema::kOpenSize || mlir::ShapedType::isDynamic(size); }
 
-// The sizes of an operation's attribute `shape`, of which the open ones are those of operands: see ir/Base.td.
+// The sizes of an operation's attribute `shape`. The unknown ones are sizes of operands: see ir/Base.td.
 SizeList openSizes(LinalgBuilder &builder, mlir::Operation *op, llvm::ArrayRef<int64_t> shape,
                    llvm::ArrayRef<int64_t> sizes);
 
@@ -63,15 +63,15 @@ inline constexpr llvm::StringLiteral kRuntimeAttr = "calque.runtime";
 // Declares a function of the runtime, once.
 mlir::func::FuncOp declareRuntime(mlir::ModuleOp module, llvm::StringRef name, mlir::TypeRange arguments);
 
-// What an operation becomes: a value for each result, or nothing where it can't be lowered.
+// The result of lowering an operation: a value for each of its results, or nothing if it can't be lowered.
 class Lowered {
 public:
-  // Null is what LoweringContext::refuse returns.
+  // From a null value, which LoweringContext::refuse returns: not lowered.
   template <typename V>
     requires std::convertible_to<V, mlir::Value>
   Lowered(V value) : succeeded_(mlir::Value(value) != nullptr), values_{value} {}
   Lowered(llvm::SmallVector<mlir::Value> values) : succeeded_(true), values_(std::move(values)) {}
-  // Of an operation without results.
+  // The lowered form of an operation without results.
   static Lowered toNothing() { return llvm::SmallVector<mlir::Value>(); }
 
   bool succeeded() const { return succeeded_; }

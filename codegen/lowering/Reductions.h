@@ -1,4 +1,4 @@
-// What the lowerings of reductions, products and windows share.
+// Helpers of the lowerings of reductions, products and windows.
 #ifndef CALQUE_CODEGEN_LOWERING_REDUCTIONS_H
 #define CALQUE_CODEGEN_LOWERING_REDUCTIONS_H
 

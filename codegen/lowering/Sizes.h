@@ -1,6 +1,6 @@
-// The sizes of a function's values: constants, or index values that the function's front computes from the unknown
-// sizes of its arguments, which are further index arguments. The function that makeShapeFunction makes checks before
-// the call that sizes fit together.
+// The sizes of a function's values. A size is a constant, or an index value that is computed at the function's front
+// from the unknown sizes of its arguments, which are further index arguments. The function of shapes (ShapeFunction.h)
+// checks before the call that sizes fit together.
 #ifndef CALQUE_CODEGEN_LOWERING_SIZES_H
 #define CALQUE_CODEGEN_LOWERING_SIZES_H
 

@@ -1,6 +1,6 @@
-// Sums of tensors that are zero but in a part, as where gradients of several slices or gathers of one tensor are added.
-// Each part is added to the sum before in place, so that the time grows with the parts, and not with their number times
-// the whole tensor.
+// Sums of tensors that are zero outside of a part, such as the sum of the gradients of several slices or gathers of one
+// tensor. Each part is added to the sum in place, so that the time grows with the sizes of the parts, and not with
+// their number times the size of the whole tensor.
 #ifndef CALQUE_CODEGEN_LOWERING_SUMSOFPARTS_H
 #define CALQUE_CODEGEN_LOWERING_SUMSOFPARTS_H
 
@@ -11,7 +11,7 @@ namespace calque::codegen {
 
 struct LoweringContext;
 
-// What is done in another way than operation by operation.
+// The parts and additions that are not lowered operation by operation.
 struct SumsOfParts {
   struct Addition {
     mlir::Operation *put; // the part, whose only use the addition is
@@ -22,7 +22,7 @@ struct SumsOfParts {
   llvm::DenseMap<mlir::Operation *, bool> firsts{}; // the first parts, and whether the parts leave out no element
   llvm::DenseSet<mlir::Operation *> added{};        // the parts that an addition lowers
 
-  // Finds such sums in a program, of which each has the same bits in both ways.
+  // Finds such sums in a program. Only sums whose bits are the same in both ways are found.
   static SumsOfParts in(mlir::Block &body);
 };
 

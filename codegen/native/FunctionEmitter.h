@@ -1,5 +1,5 @@
-// Arithmetic of floats and integers for those who emit functions: of scalars and of vectors alike, in the type that the
-// operands have.
+// The base class of emitters of functions: arithmetic of floats and integers, on scalars and vectors alike, in the type
+// of the operands.
 #ifndef CALQUE_CODEGEN_NATIVE_FUNCTIONEMITTER_H
 #define CALQUE_CODEGEN_NATIVE_FUNCTIONEMITTER_H
 
@@ -111,7 +111,8 @@ protected:
       sum = mulAdd(sum, x, coefficients[i]);
     return sum;
   }
-  // One of two polynomials in each lane: to choose coefficients takes less time than to compute both.
+  // Computes one of two polynomials in each lane. Choosing coefficients takes less time than computing both
+  // polynomials.
   template <size_t N, size_t M>
   Value polynomial(Value isFirst, const double (&first)[N], const double (&second)[M], Value x) {
     Value sum;
@@ -122,7 +123,7 @@ protected:
     }
     return sum;
   }
-  // The result for x between `pole` and infinity; at `pole`, below, above and of NaN what logarithms are there.
+  // `result` for x between `pole` and infinity; elsewhere and for NaN the values that a logarithm has there.
   Value aboveThePole(Value x, double pole, Value result) {
     Value below = select(isEqual(x, pole), number(-kInfinity, x), number(kNaN, x));
     Value within = select(isLess(x, kInfinity), result, x);
@@ -140,7 +141,7 @@ protected:
   bool fma, roundsOnce;
 };
 
-// What an emitter makes of an operation of MLIR's dialect of functions with one operand; null for others.
+// Emits the code for an operation of MLIR's dialect `math` with one operand; null for other operations.
 template <typename Emitter> mlir::Value emitNamed(Emitter &emitter, mlir::Operation *op) {
   mlir::Value x = op->getOperand(0);
   return llvm::TypeSwitch<mlir::Operation *, mlir::Value>(op)

@@ -9,8 +9,8 @@ namespace calque::codegen {
 // The prefix of external functions that return their argument. LLVM's passes can't see through their calls.
 inline constexpr llvm::StringLiteral kOpaquePrefix = "calque_rt_opaque_";
 
-// Holds off the end of LLVM's static objects while one of its functions runs. Empty once the process has begun to end:
-// then LLVM must not be used any more.
+// Delays the destruction of LLVM's static objects while one of LLVM's functions runs. Empty once the process has begun
+// to end: then LLVM must not be used any more.
 class CompilerUse {
 public:
   CompilerUse();
@@ -26,7 +26,7 @@ private:
 // The kind of machine and system, as LLVM names it.
 std::string tripleOf(runtime::Cpu cpu);
 
-// What the code of a kernel depends on beside its text, the options and the target.
+// The version of the compiler, on which the code of a kernel depends beside its text, the options and the target.
 std::string compilerVersion();
 
 // The native code of kernels at Stage::LLVM; nothing, with the reason, where there is none.

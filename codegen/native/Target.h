@@ -1,4 +1,4 @@
-// What code generation knows of a CPU.
+// The table of targets: registers, caches and costs by which code generation decides.
 #ifndef CALQUE_CODEGEN_NATIVE_TARGET_H
 #define CALQUE_CODEGEN_NATIVE_TARGET_H
 
@@ -16,8 +16,8 @@ struct Target {
   const char *features;                 // further ones, as LLVM takes them
   int64_t l1Bytes, l2Bytes;             // of the data caches of one core, as most CPUs of the target have at least
 
-  // What plans are weighed with, of a core with its operands in the first cache. Why these are no measurements of the
-  // machine: docs/rationale/targets.md.
+  // The costs by which plans are compared, for a core with its operands in the first cache. docs/rationale/targets.md
+  // says why they are not measured on the machine.
   double multiplyAdds = 2, loads = 2;        // of vectors, in a cycle
   double latency = 4;                        // of an addition, in cycles
   double bytesOfL2 = 24, bytesBeyondL2 = 16; // that a cycle brings
@@ -28,7 +28,8 @@ struct Target {
   double cyclesOfProducts(int64_t rows, int64_t columns, double least, double ofColumn) const;
 
   static const Target &of(runtime::Cpu cpu);
-  // That of the module which holds an operation, or which it is: its attribute, or this machine's CPU without one.
+  // The target of the module that holds an operation, or that the operation is: that of its attribute, or of this
+  // machine's CPU if it has none.
   static const Target &of(mlir::Operation *op);
 };
 

@@ -8,8 +8,8 @@
 
 namespace calque::codegen {
 
-// Tells the words of a program whose function is a list of calls, and numbers what they need: each constant and each
-// value that is computed before the program runs, in the order in which they are met.
+// Finds the words of each call, in a program whose function is a list of calls. Numbers the constants and the values
+// that are computed before the program runs, in the order in which the words need them.
 class PlanWords {
 public:
   PlanWords(mlir::func::FuncOp program, const ProgramSizes &sizes) : program(program), sizes(sizes) {}

@@ -1,5 +1,5 @@
-// What a program's function says about itself, from the stage linalg on: attributes that later passes and the caller
-// need, so that the IR of each stage is complete.
+// The attributes of a program's function, from the stage linalg on. Later passes and the caller need them, and the IR
+// of each stage is complete with them.
 //
 //   calque.inputs           its number of parameters and variables; marks the program's function
 //   calque.assigned         the inputs, variables, whose new values are its last results
@@ -60,7 +60,7 @@ void setSites(mlir::func::FuncOp program, llvm::ArrayRef<mlir::Attribute> sites)
 // As attributes, in the order of their numbers. Emits an error where there is no list of them.
 mlir::FailureOr<llvm::ArrayRef<mlir::Attribute>> sitesOf(mlir::func::FuncOp program);
 
-// What the caller of a program at Stage::Outlined must know.
+// The interface of a program at Stage::Outlined, for its caller.
 mlir::FailureOr<ProgramInterface> interfaceOf(const Program &program);
 
 } // namespace calque::codegen

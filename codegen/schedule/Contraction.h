@@ -34,8 +34,8 @@ private:
     mlir::Value ofTerms, ofRows, ofPanels;
   };
 
-  // What the sums of a block begin with: `value`, or the results in memory where that is null, or where `isLater` is
-  // there and true.
+  // The initial values of a block's sums: `value`; or the results in memory, if `value` is null or if `isLater` is
+  // given and true.
   struct Start {
     mlir::Value value, isLater;
   };
@@ -46,7 +46,7 @@ private:
 
   //===-- The loops (Contraction.cpp) ----------------------------------------------------------===//
 
-  // The blocks: those of the plan, and what follows for sizes that are known at run time only.
+  // Computes the blocks: those of the plan, and those that follow from sizes that are known at run time only.
   void computeBlocks();
 
   // Emits one piece: a loop over blocks of terms, in it a loop over panels, and in that all tiles of rows.
@@ -112,7 +112,7 @@ private:
   // Packs all panels of known sizes before the first piece, one after the other, since several pieces read each of
   // them.
   void packAll();
-  // A panel's part of these for the terms from `from` on.
+  // The part of a panel among all packed panels, for the terms from `from` on.
   Access partOfAll(mlir::Value column, mlir::Value from);
   // A panel's elements in memory of its own. Positions count from its first column and term.
   Access placeIn(mlir::Value memory) const;

@@ -26,14 +26,14 @@ struct TermLoop {
 };
 
 struct ContractionPlan {
-  // The plan that takes the fewest cycles, where the nest is such a sum and gains by it.
+  // The plan that takes the fewest cycles. Nothing if the nest is no sum of products, or if plain vectors are as fast.
   static std::optional<ContractionPlan> of(const Nest &nest, const Target &target);
   // The columns of a nest that are tiles, and the few last ones that are dot products: they would fill no vector.
   Nest tiledPart(const Nest &nest) const;
   Nest lastColumns(const Nest &nest) const;
-  // The same for a kernel that takes some iterations of a loop over results at a time, one block after the other, if it
-  // can be: a block is one piece, and all panels are packed before the first. The terms of a result are added in the
-  // same order, so that it has the same bits.
+  // The plan of the same nest in a group, whose kernel takes some iterations of `loop` at a time, block after block. A
+  // block is one piece, and all panels are packed before the first block. The terms of a result are added in the same
+  // order, so that the bits are the same. Nothing if that is not possible.
   std::optional<ContractionPlan> inBlocksOf(unsigned loop, const Nest &nest) const;
 
   std::string text() const;
@@ -71,14 +71,14 @@ struct ContractionPlan {
   // terms of a block.
   int64_t mostTermPieces = 1, mostTermBlock = 1;
   std::optional<int64_t> termPieces, termBlock, rowBlock, panelBlock;
-  // What decides on them: the rows of which a block of terms stays in the second cache, and of a window's results
-  // whether threads share rows and panels.
+  // The inputs of that decision: how many rows of a block of terms stay in the second cache, and, for the results of a
+  // window, whether threads share rows and panels.
   int64_t rowsInCache = 1;
   bool sharesRows = false, sharesPanels = false;
   // The rows of a plan in blocks: all that the nest of a block has.
   static constexpr int64_t kAsGiven = int64_t(1) << 31;
 
-  // What is copied: panels of B by each piece or all before the first piece, and rows of A.
+  // The operands that are packed: panels of B, by each piece or all before the first piece, and rows of A.
   bool packs = false, packsAll = false, packsRows = false;
   // Whether the first tile of rows packs the panel on its way: it reads B as it is, beside more arithmetic than loads.
   bool packsInTile = false;

@@ -1,6 +1,6 @@
-// Nests that become one kernel: they share an outer loop, the *rows*, and are run block by block of rows. What one nest
-// makes for another is in the first cache then, or exists for a block only. A sum of products is a nest as others are:
-// panels that all blocks read are packed before the first.
+// Groups: nests that become one kernel. They share an outer loop, the *rows*, and run one block of rows after the
+// other. The values that one nest makes for another are in the first cache then, or exist for one block only. A sum of
+// products is a nest like others: panels that all blocks read are packed before the first block.
 #ifndef CALQUE_CODEGEN_SCHEDULE_GROUP_H
 #define CALQUE_CODEGEN_SCHEDULE_GROUP_H
 
@@ -19,7 +19,7 @@ struct Groupable {
   static llvm::FailureOr<Groupable> of(const Nest &nest, const Target &target);
 };
 
-// What a group's kernel does: how its nests are cut into rows, and how many rows are a block.
+// The plan of a group's kernel: how its nests are cut into rows, and how many rows are a block.
 class GroupPlan {
 public:
   // A nest with a loop over the group's rows.
@@ -53,8 +53,8 @@ public:
 
   Extent rows;
   int64_t block = 1;
-  // Where members combine the rows: how many rows a thread takes at a time, of whose parts the results are combined in
-  // order. 0: no member does.
+  // If members combine the rows: how many rows a thread takes at a time. The partial results of these pieces are
+  // combined in order. 0: no member combines the rows.
   int64_t piece = 0;
   // A block has a multiple of so many rows, or a whole piece, so that runs of sums end where blocks do.
   int64_t rowsOfRuns = 1;

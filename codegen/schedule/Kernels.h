@@ -42,19 +42,19 @@ struct SumOrder {
   static SumOrder of(const Nest &nest, const Target &target);
 };
 
-// What all kernels are emitted with.
+// The inputs that all emitters of kernels have in common.
 struct Schedule {
   mlir::OpBuilder &builder;
   const Target &target;
   mlir::Value initial; // a reduction's initial value, from a fill before it; null: the result buffer's elements
-  // Of a nest that is a part of a larger one, whose loops threads share already.
+  // For a nest that is a part of a larger one, whose loops are shared among threads already.
   std::optional<SumOrder> order = std::nullopt;
   // Takes the plan in words; may be null.
   std::string *plan = nullptr;
   // Whether each addition of a float sum keeps what it rounds away.
   bool isExact = false;
-  // Of a part of a sum: what the additions before have rounded away, with the loops of the result. The result has what
-  // is summed up so far.
+  // For a part of a sum: the rounding errors of the additions before it, with the loops of the result. The result has
+  // the sum so far.
   std::optional<Access> errors = std::nullopt;
 
   // The estimated cycles of one iteration on one lane, with operands in the first cache.

@@ -22,7 +22,7 @@ public:
   std::optional<int64_t> known() const { return isKnown() ? std::optional(factor) : std::nullopt; }
   int64_t scale() const { return factor; }
   llvm::ArrayRef<mlir::Value> unknown() const { return values; }
-  // The value that choices assume where it is unknown: large, and a multiple of every tile.
+  // The value that plans assume for an unknown extent: large, and a multiple of every tile.
   int64_t guess() const;
 
   Extent operator*(const Extent &other) const;
@@ -61,8 +61,8 @@ struct Access {
   Access ofBytes(mlir::OpBuilder &builder, mlir::Location location) const;
 };
 
-// Zeros around what a sum of products reads: of the places that a loop over results and one over terms reach together,
-// i / unitOfResults + j / unit, the first `low` and the last `high` ones. What is multiplied there adds nothing.
+// Zeros around an operand of a sum of products. A loop over results (i) and a loop over terms (j) reach the places i /
+// unitOfResults + j / unit together; the first `low` and the last `high` places are zeros, whose products add nothing.
 struct Border {
   unsigned results, terms;
   int64_t low, high;
