@@ -1,4 +1,4 @@
-// Where the sizes of what a region gives come from.
+// Finds the values from which the sizes of a region's results come.
 #ifndef CALQUE_PASSES_BRANCHSIZES_H
 #define CALQUE_PASSES_BRANCHSIZES_H
 
@@ -8,12 +8,11 @@
 
 namespace calque {
 
-// For each unknown size of a cond's results an input and a dimension that have the same size: input, dimension, ...
-// Nothing where there is a size that is that of no input.
+// For each unknown size of a cond's results, an input and a dimension that have the same size: input, dimension, ...
+// Nothing if some size is that of no input.
 std::optional<llvm::SmallVector<int64_t>> sourcesOfSizes(ir::CondOp op);
 
-// For each value that a region gives and that has unknown sizes, an argument of its type that has the same ones; null
-// where there is none.
+// For each value of unknown sizes that a region yields, an argument of the same type and sizes; null if there is none.
 llvm::SmallVector<mlir::Value> argumentsOfSizes(mlir::Region &region);
 
 } // namespace calque

@@ -13,8 +13,7 @@ namespace calque {
 // The attribute of a function that lists the arguments, of variables, whose new values are its last results.
 inline constexpr llvm::StringLiteral kAssignedAttr = "calque.assigned";
 
-// The attribute of a function that lists the results which are stacks of one entry: values whose sizes show only while
-// it runs.
+// The attribute of a function that lists its boxed results: stacks of one entry, whose sizes are late.
 inline constexpr llvm::StringLiteral kLateAttr = "calque.late";
 
 // The attribute of a loop that lists the loop variables which are stacks of one entry.
@@ -27,8 +26,8 @@ inline constexpr llvm::StringLiteral kLikesAttr = "calque.likes";
 // The attribute of an assertion that an operation's results are finite if its operands are.
 inline constexpr llvm::StringLiteral kChecksNumerics = "calque.checks_numerics";
 
-// Whether a path leads to each result of a function that returns results of one `gradient`, its last operation; expands
-// what it has of transformations. True where that can't be said.
+// Which results of a function are connected, if its last operation is a `gradient` and the function returns results of
+// it. Expands the transformations in the function. True for a result of which that can't be said.
 llvm::SmallVector<bool> connectedResults(mlir::func::FuncOp function);
 
 #define GEN_PASS_DECL

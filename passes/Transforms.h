@@ -8,13 +8,13 @@
 
 namespace calque {
 
-// The operations that expansions have emitted. They are nobody's sources but by an `identity`.
+// The operations that expansions have emitted. Their results are sources of a gradient only through an `identity`.
 class Emitted {
 public:
   bool empty() const { return operations.empty(); }
   bool contains(mlir::Operation *op) const { return operations.contains(op); }
   void insert(mlir::Operation *op) { operations.insert(op); }
-  // Erases an operation, emitted or not: another one may get its address.
+  // Erases an operation, emitted or not, and forgets its address, because another operation may get the same one.
   void erase(mlir::Operation *op);
 
 private:
@@ -22,7 +22,8 @@ private:
 };
 
 // Each emits its operation's results in its place and erases it. Emits a diagnostic before it fails.
-// Reverse mode; `cotangents`, if given, receives what stands for each result, or null where no path leads to it.
+// Reverse mode; `cotangents`, if given, receives the value that replaces each result, or null if no path leads to the
+// result's source.
 llvm::LogicalResult expand(ir::GradientOp gradient, Emitted &emitted,
                            llvm::SmallVectorImpl<mlir::Value> *cotangents = nullptr);
 llvm::LogicalResult expand(ir::JvpOp jvp, Emitted &emitted);         // forward mode
@@ -48,7 +49,7 @@ public:
   explicit Emission(Emitted &emitted) : emitted(emitted) {}
   void notifyOperationInserted(mlir::Operation *op, mlir::OpBuilder::InsertPoint) override;
   llvm::LogicalResult expandTransforms();
-  // Whether it has noted the transformation, which is the caller's to expand from here on.
+  // Whether the transformation was noted. If so, it is removed from the notes, and the caller must expand it.
   bool take(mlir::Operation *transform);
 
 private:
