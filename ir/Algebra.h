@@ -1,4 +1,5 @@
-// What compiled code makes simpler: only by what holds bit for bit, so that it computes what eager code does.
+// Simplifications of elementwise operations, by identities that hold bit for bit, so that compiled code computes what
+// eager code does.
 #ifndef CALQUE_IR_ALGEBRA_H
 #define CALQUE_IR_ALGEBRA_H
 

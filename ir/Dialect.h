@@ -20,8 +20,8 @@ class BatchRule;
 class ScalarBuilder;
 struct Algebra;
 
-// Numbers of examples whose slices a gather's operand joins, those of the outermost vmap first: what an error needs to
-// name the index and the size that the user knows.
+// The numbers of examples whose slices a gather's operand joins, the outermost vmap's first. An error needs them to
+// name the index and the size that the user wrote.
 inline constexpr llvm::StringLiteral kExamplesAttr = "calque.examples";
 
 // See Calque_Costly.

@@ -9,9 +9,8 @@
 
 namespace calque::ir {
 
-// On a loop that keeps what its reverse takes: for each stack the number of the loop variable whose values are on it,
-// kResidual for that of a value of the body, kRead for that of a slice of a loop variable, or kEffect for that of a
-// result of an effect.
+// On a loop that pushes residuals for its reverse: for each stack, what its entries are. A number is that of a loop
+// variable, kResidual a value of the body, kRead a slice of a loop variable, and kEffect a result of an effect.
 inline constexpr llvm::StringLiteral kKeptAttr = "calque.kept";
 
 // The values with these numbers.
@@ -19,7 +18,7 @@ inline llvm::SmallVector<mlir::Value> selected(mlir::ValueRange values, llvm::Ar
   return llvm::map_to_vector(numbers, [&](unsigned i) { return values[i]; });
 }
 
-// Hears of an operation of a region, and of what it has become.
+// Called with an operation of a region and the operation that was emitted for it.
 using OnEmitted = llvm::function_ref<void(mlir::Operation *, mlir::Operation *)>;
 inline void ignoreEmitted(mlir::Operation *, mlir::Operation *) {}
 
@@ -27,17 +26,17 @@ inline void ignoreEmitted(mlir::Operation *, mlir::Operation *) {}
 llvm::SmallVector<mlir::Value> emitBody(mlir::Region &region, mlir::OpBuilder &builder, mlir::ValueRange arguments,
                                         OnEmitted onEmitted = ignoreEmitted);
 
-// The same without the effects, for a derivative: what the region prints, checks and calls, the operation itself does.
-// Emits a diagnostic where the results need an effect, as those of a host call do. What the mapping has is not emitted;
-// it gets what is.
+// The same without effects, for a derivative: the operation itself has already printed, checked and called. Emits a
+// diagnostic if the results need an effect, such as a host call. Values that the mapping has already are not emitted;
+// the mapping gets the emitted ones.
 llvm::SmallVector<mlir::Value> emitWithoutEffects(mlir::Region &region, mlir::OpBuilder &builder,
                                                   mlir::ValueRange arguments, OnEmitted onEmitted,
                                                   mlir::IRMapping &mapping);
 llvm::SmallVector<mlir::Value> emitWithoutEffects(mlir::Region &region, mlir::OpBuilder &builder,
                                                   mlir::ValueRange arguments);
 
-// Makes the block of an empty region: with arguments of these types, and what `fill` makes of them at its end and
-// returns as what it yields. The builder's listener hears of the operations.
+// Makes the block of an empty region, with arguments of these types. `fill` emits the block's operations and returns
+// the values to yield. The builder's listener is told of the operations.
 void fillRegion(mlir::Region &region, mlir::OpBuilder &builder, mlir::Location location, mlir::TypeRange arguments,
                 llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::OpBuilder &inside, mlir::ValueRange)> fill);
 

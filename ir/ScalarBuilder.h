@@ -23,8 +23,8 @@ public:
   Value mul(Value a, Value b);
   // Of integers, the smallest divided by -1 wraps, and a zero divisor gives 0; a separate check fails the call.
   Value div(Value a, Value b);
-  // With what is left of a by a truncating division, by one that rounds down, and the latter's quotient. Of integers as
-  // for div.
+  // The remainder of a truncating division, the remainder of a division that rounds down, and the quotient of the
+  // latter. For integers as in div.
   Value fmod(Value a, Value b);
   Value mod(Value a, Value b);
   Value floorDivide(Value a, Value b);

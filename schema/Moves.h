@@ -1,6 +1,6 @@
-// Rules of operations that only move elements, without MLIR: which elements of the operands become which elements of
-// the results. Records name these rules by `moves`. The front end runs such an operation by strided copies, instead of
-// compiling code for each value of an attribute:
+// Rules of movements, operations that only move elements, without MLIR: which elements of the operands become which
+// elements of the results. Records name these rules by `moves`. The front end runs such an operation by strided copies,
+// instead of compiling code for each value of an attribute:
 //
 //   MoveRule rule = moveRuleOf(OpId::Slice);
 //   Movement movement = rule({OpId::Slice, {x}, attributes}, {result}); // one Move: from x's box to the whole result
@@ -34,7 +34,7 @@ struct Move {
 
 struct Movement {
   std::vector<Move> moves;
-  // The value of the results' elements outside of all boxes; none where the boxes cover the results.
+  // The value of the results' elements outside of all boxes; nothing if the boxes cover the results.
   std::optional<Scalar> around;
 };
 

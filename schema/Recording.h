@@ -13,7 +13,7 @@
 namespace calque::schema {
 
 using ValueId = std::int32_t;
-// The place of a value in what is kept by value.
+// The index of a value in a list that has an entry for each value.
 inline std::size_t index(ValueId value) { return static_cast<std::size_t>(value); }
 
 // A line of the user's program, and what the user wrote there. The texts are literals, or live as long as the process.
@@ -48,7 +48,8 @@ public:
   ValueId append(OpId op, std::span<const ValueId> operands, std::span<const Attribute> attributes,
                  std::span<const TensorType> results, SourceLine line);
 
-  // Appends an operation of another recording. `renamed` has what its values are called here, and receives the results.
+  // Appends an operation of another recording. `renamed` maps the other recording's values to values of this one, and
+  // receives the results.
   void appendCopy(const Recording &from, const RecordedOp &op, std::span<ValueId> renamed);
   // The same with other attributes.
   void appendCopy(const Recording &from, const RecordedOp &op, std::span<ValueId> renamed,
@@ -68,8 +69,8 @@ public:
   std::span<const ValueId> capturesOf(const RecordedOp &op) const;
   const TensorType &typeOf(ValueId value) const { return types_[index(value)]; }
   std::size_t numValues() const { return types_.size(); }
-  // The operation with a number in program order, in which those of a program inside of an operation follow it; null
-  // if there are fewer.
+  // The operation with this number in program order, in which the operations of a program inside of an operation follow
+  // that operation; null if there are fewer.
   const RecordedOp *operationAt(std::int64_t number) const;
 
   std::string name = "main";
@@ -85,7 +86,7 @@ private:
   std::vector<TensorType> types_;
 };
 
-// Whether two programs do the same, operation by operation; names and lines don't count.
+// Whether two programs have the same operations; names and lines are not compared.
 bool equal(const Recording &a, const Recording &b);
 // Whether an operation of the recording has an effect, or one in a program inside of it.
 bool hasEffect(const Recording &recording, const RecordedOp &op);

@@ -26,7 +26,7 @@ namespace calque::schema {
 
 // The sizes of a tensor's dimensions, outermost first; empty for a scalar.
 using Dims = std::vector<std::int64_t>;
-// The size of a dimension that only a call knows.
+// The mark of an unknown size, which only a call knows.
 inline constexpr std::int64_t kOpenSize = std::numeric_limits<std::int64_t>::min();
 
 struct TensorType {
@@ -129,12 +129,13 @@ struct OperationSchema {
   bool perAxis;        // only the first operands do, as many as `axes` has entries
   bool lacksGradient;  // a gradient that would pass through is an error
   bool severalResults; // the number of results follows from operands and attributes
-  // The operation that does the same for sizes of tensors. Its operands are this one's and then those tensors; its
-  // attributes `shape` and `sizes`, and then this one's but for the first, which is the shape or the only size.
+  // The operation that does the same with unknown sizes, which it takes from tensors. Its operands are those of this
+  // operation, then those tensors. Its attributes are `shape` and `sizes`, then those of this operation without the
+  // first, which is the shape or the only size.
   std::optional<OpId> open;
-  // What derivatives are made of. For each operand, whose elements the derivative with respect to it takes, beside the
-  // cotangents: a bit for each operand and kResultBit for the results. One word stands for all operands; none: it may
-  // take all.
+  // The values whose elements derivatives read, beside the cotangents. There is a word for each operand, about the
+  // derivative with respect to it: a bit for each operand that is read, and kResultBit for the results. A single word
+  // stands for all operands; no word means that a derivative may read everything.
   std::span<const std::uint32_t> gradientTakes;
   std::uint32_t passesCotangent; // the operands whose cotangent has the elements of the result's, unless broadcast
 

@@ -21,7 +21,7 @@ inline Fault shapeFault(std::string message) { return {FaultKind::Shape, std::mo
 inline Fault dtypeFault(std::string message) { return {FaultKind::DType, std::move(message)}; }
 inline Fault valueFault(std::string message) { return {FaultKind::Value, std::move(message)}; }
 
-// "[1,-2]": a list of numbers, none of which stands for an open size.
+// "[1,-2]": a list of numbers, none of which stands for an unknown size.
 std::string listString(std::span<const std::int64_t> numbers);
 
 // Broadcasts the shapes as NumPy does. A dimension of unknown size is never broadcast: against a static size other than
@@ -35,7 +35,7 @@ std::optional<std::int64_t> mergeDims(std::int64_t a, std::int64_t b);
 bool fit(const TensorType &a, const TensorType &b);
 bool broadcastsTo(const TensorType &from, const TensorType &to);
 
-// Refuses integers and bool, with what makes floating-point numbers of them.
+// Refuses integers and bool, and says how to make floating-point numbers of them.
 Fault requireFloating(std::span<const TensorType> types);
 
 Fault sameDType(const TensorType &a, const TensorType &b);
