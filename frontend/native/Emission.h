@@ -7,10 +7,10 @@
 
 namespace calque::detail::native {
 
-// In the text of an end that returns: what comes before the types of its results.
+// Separates the types of the results in the text of an end that returns.
 inline constexpr char kTypesOfEnd[] = "\x1f";
 
-// What the numbers of paths stand for.
+// Translates the numbers of paths into operations and tensors.
 class Vocabulary {
 public:
   virtual ~Vocabulary() = default;
@@ -27,8 +27,8 @@ public:
   virtual const std::string &messageOf(Kind end) const = 0;
 };
 
-// Appends what the graph does to the current trace, and returns the results. NotCaptured where the graph has no form in
-// conds and loops. `counts`: a loop that goes on farther than it was followed fails the call.
+// Appends the operations of the graph to the current trace, and returns the results. NotCaptured if the graph can't be
+// expressed by `cond` and `while`. `counts`: a loop that needs more iterations than were followed fails the call.
 std::vector<Tensor> emit(const Graph &graph, const std::vector<std::vector<Sample>> &samples,
                          const Vocabulary &vocabulary, bool counts);
 

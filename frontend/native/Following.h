@@ -1,7 +1,8 @@
-// How far the loops of host code are followed while tracing, and what happens where a call goes on farther.
+// How many iterations of host loops tracing follows, and what happens if a call needs more.
 //
-// A loop may do otherwise after an iteration that no run has come to. So compiled loops count, and a call that goes
-// beyond what was followed fails with LoopTooFar before it has changed a variable. It is then traced again, farther.
+// A host loop may behave differently after an iteration that no run has reached. So compiled loops count their
+// iterations, and a call that needs more than were followed fails with LoopTooFar before it has changed a variable. The
+// function is then traced again, and more iterations are followed.
 #ifndef CALQUE_FRONTEND_NATIVE_FOLLOWING_H
 #define CALQUE_FRONTEND_NATIVE_FOLLOWING_H
 
@@ -15,7 +16,7 @@ namespace calque::detail {
 // Each level follows some times as far as the one before. On the farthest one, loops do not count.
 inline constexpr int kFarthestLevel = 3;
 
-// The level of what this thread traces.
+// The level on which this thread traces.
 int followLevel();
 class FollowScope {
 public:
@@ -30,7 +31,8 @@ private:
 
 native::Limits limitsAt(int level);
 
-// So is the check called that a loop has not gone on too far. It is told by its address.
+// The name of the check that a loop has not gone on too far. Execute.cpp recognises the check by the address of this
+// text.
 inline constexpr char kFollowedCheck[] = "while";
 std::string tooFarText(std::size_t iterations);
 
@@ -41,9 +43,9 @@ struct LoopTooFar : StateError {
   const std::string reason;
   const bool mayRepeat;
 };
-// To the user, from where a call must not be repeated.
+// Throws the user's error for a call that must not be repeated.
 [[noreturn]] void throwNotRepeated(const LoopTooFar &error);
-// Warns where what has gone too far is traced again on the farthest level.
+// Warns if the function is traced again on the farthest level.
 void warnOfFarthest(int level, const LoopTooFar &error);
 
 // Traces and runs until the loops were followed as far as the call goes.

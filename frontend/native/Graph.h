@@ -29,8 +29,8 @@ struct Edge {
   std::vector<Source> arguments; // for the parameters of `to`
 };
 
-// A state's steps come first in all that leads to it, behind the steps of the edge. Values are local to a state and its
-// edges.
+// Every way into a state ends with the steps of the edge and then the state's own steps. Values are local to a state
+// and its edges.
 //
 // Host code may end a loop by counting, which no tensor shows. So a state has up to five edges: for a condition that is
 // false and true; where control arrives from inside of the loop for the n-th time, taken before the state's steps; and

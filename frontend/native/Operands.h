@@ -1,5 +1,5 @@
-// Finds what the states of a graph have in common and which values they take from before: their steps, parameters and
-// the arguments of their edges.
+// Completes the states of a graph: finds the steps that all ways into a state have in common, the parameters through
+// which a state takes values from before it, and the arguments of its edges.
 #ifndef CALQUE_FRONTEND_NATIVE_OPERANDS_H
 #define CALQUE_FRONTEND_NATIVE_OPERANDS_H
 
@@ -9,7 +9,7 @@
 
 namespace calque::detail::native {
 
-// Two nodes that the graph takes for one state, and that can't be.
+// Thrown for two nodes that the graph takes for one state, but that differ.
 struct Conflict {
   const Node *a, *b;
 };
@@ -20,8 +20,8 @@ struct Sample {
   Value value = kNoValue;
 };
 
-// How many of a state's last steps are not common to all ways into it, though they are alike; by what the state is
-// known by.
+// How many of a state's last steps do not belong to its prologue, although they are alike on all ways into the state.
+// The key is the state's representative node.
 using PrologueLimits = absl::flat_hash_map<const Node *, std::size_t>;
 
 // Completes a graph whose states have edges with targets only, by the nodes of a tree. `representatives` has a node for

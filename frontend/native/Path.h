@@ -1,5 +1,5 @@
-// What a traced lambda does on one path: the operations in order, where it decides on a traced tensor, and how it ends.
-// What is learnt from paths knows no tensors, only numbers.
+// One path of a traced lambda: its operations in order, the decisions on traced tensors, and how it ends. The learner
+// sees no tensors, only numbers for values and operations.
 #ifndef CALQUE_FRONTEND_NATIVE_PATH_H
 #define CALQUE_FRONTEND_NATIVE_PATH_H
 

@@ -1,5 +1,5 @@
-// What is done to a graph before it is emitted: counts become parameters, and what follows a loop or
-// a branch leaves it.
+// Rewrites of a graph before it is emitted: counts become parameters, and steps that follow a loop or a branch move out
+// of it.
 #ifndef CALQUE_FRONTEND_NATIVE_REWRITES_H
 #define CALQUE_FRONTEND_NATIVE_REWRITES_H
 

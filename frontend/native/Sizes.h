@@ -1,4 +1,4 @@
-// Which sizes of a graph's values are those of other values, where only the call knows them.
+// Finds, for unknown sizes of a graph's values, other values that have the same sizes.
 //
 //   Sizes sizes(graph, vocabulary);
 //   sizes.shapeOf(state, parameter, {}); // that of x, in a loop of which each iteration multiplies x by a number
@@ -19,8 +19,8 @@ public:
 
   // The parameters of a state, as tensors.
   using Known = std::pair<int, std::vector<Tensor>>;
-  // The shape that a parameter of a state has on some way to it, by known tensors and those from outside. Nothing where
-  // a size is none of theirs.
+  // The shape that a parameter of a state has on some way to it, in sizes of the known tensors and of tensors from
+  // outside. Nothing if a size is that of none of them.
   std::optional<Shape> shapeOf(int state, std::size_t parameter, std::span<const Known> known);
 
 private:
@@ -33,7 +33,7 @@ private:
 
   const Graph &graph;
   const Vocabulary &vocabulary;
-  // Types in which each size that is not known has a number of its own.
+  // Types in which each unknown size has a number of its own.
   std::map<int, Types> ofStates;
   std::map<Value, schema::TensorType> ofOutside;
   std::map<std::int64_t, std::pair<Value, std::size_t>> sources; // by number: a tensor from outside and a dimension

@@ -46,9 +46,9 @@ private:
   std::deque<Node> nodes = std::deque<Node>(1);
 };
 
-// Whether what follows two nodes agrees as far as it is known: kinds, ends, and operands, which are at the same
-// distance if they were computed below the nodes, and may be any if above. `likeOutside`: where both come from outside,
-// they are the same. Adds to `evidence` how many nodes were compared.
+// Whether the trees below two nodes agree as far as they are known: in kinds, in ends and in operands. Two operands
+// that were computed below the nodes agree if they are at the same distance; operands from above may differ.
+// `likeOutside`: two operands from outside must be the same. Adds to `evidence` how many nodes were compared.
 bool agree(const Node &a, const Node &b, bool likeOutside, std::size_t &evidence);
 
 } // namespace calque::detail::native
