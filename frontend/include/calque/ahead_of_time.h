@@ -13,7 +13,7 @@
 namespace calque {
 
 struct AheadOptions {
-  // What names in C begin with: letters, digits and underscores. Empty: the name of the object file. Where C has the
+  // The beginning of all names in C: letters, digits and underscores. Empty: the name of the object file. If C uses the
   // name itself for something else, as "index", functions still begin with it, and the library is index_1.
   std::string name = {};
   // The CPU that the code is for: "baseline", "avx2", "avx512" or "aarch64". Empty: this one.
@@ -26,12 +26,12 @@ struct AheadOptions {
 };
 
 // Compiles functions of a file. Where a function was saved with several traces, those behind the first have a
-// number at the end of their names. Names that C has not or the header needs itself are changed; comments in the header
-// say which.
+// number at the end of their names. Names that C does not allow, or that the header needs itself, are changed; comments
+// in the header say which.
 //
-// ValueError for a name of the library that is none in C, for a target that there is not, and for functions that take
-// variables as arguments or apply the user's operations. LookupError for a function, or a pullback of one, that the
-// file has not. CompileError. DataError where a file can't be written.
+// ValueError for a name of the library that is no identifier of C, for an unknown target, and for functions that take
+// variables as arguments or apply the user's operations. LookupError for a function, or the pullback of a function,
+// that is not in the file. CompileError. DataError if a file can't be written.
 CALQUE_API void compile_ahead(const SavedFunctions &functions, const std::string &object, const std::string &header,
                               AheadOptions options = {}, SourceLocation where = SourceLocation::current());
 

@@ -7,9 +7,9 @@
 
 namespace calque {
 
-// While it lives, operations of this thread carry its line. Where call sites nest, the outermost one's line counts, and
-// the outermost `function`: errors call the operations inside by that name, which is what the user has called. `index`
-// is what they call an index: "label". Both texts are literals, or live as long as the process.
+// While a CallSite lives, operations of this thread carry its line. If call sites nest, line and `function` are those
+// of the outermost one. Errors give the operations inside the name `function`, which is the function that the user has
+// called, and call an index `index`: "label". Both texts are literals, or live as long as the process.
 class CALQUE_API CallSite {
 public:
   explicit CallSite(SourceLocation where, const char *function = nullptr, const char *index = nullptr);

@@ -12,9 +12,9 @@
 //   for (; epoch < 10; manager.save())
 //     epoch = train(model, adam, iterator, epoch);
 //
-// What is restored is found by its path among the parts: "model/dense/kernel". What is made later, as the variables of
-// a layer at its first call or what an optimiser keeps for them, gets its value when it is made. docs/saving.md is the
-// guide, and has the file byte by byte.
+// A restore finds each value by its path among the parts: "model/dense/kernel". Objects that are made later, such as
+// the variables of a layer at its first call and the slots of an optimiser, get their values when they are made.
+// docs/saving.md is the guide, and has the file byte by byte.
 #ifndef CALQUE_CHECKPOINT_H
 #define CALQUE_CHECKPOINT_H
 
@@ -115,13 +115,14 @@ private:
 // What a restore has done. Copies are about the same one.
 class CALQUE_API RestoreStatus {
 public:
-  // AssertionError unless all that the file has was restored, and all that there is now was in the file.
+  // AssertionError unless everything in the file was restored, and every value that the parts have now was in the file.
   const RestoreStatus &assert_consumed(SourceLocation where = SourceLocation::current()) const;
-  // AssertionError unless all that there is now was in the file.
+  // AssertionError unless every value that the parts have now was in the file.
   const RestoreStatus &assert_existing_objects_matched(SourceLocation where = SourceLocation::current()) const;
-  // Says that not all is restored, so that nothing warns of it.
+  // Says that values may stay unrestored, so that no warning is printed.
   const RestoreStatus &expect_partial() const;
-  // The paths of the file that nothing has taken so far, and those of what there is now that the file had not.
+  // unused: the paths in the file that nothing has taken so far. missing: the paths of present values that the file
+  // lacked.
   std::vector<std::string> unused() const;
   std::vector<std::string> missing() const;
 
@@ -134,8 +135,8 @@ private:
 };
 
 struct CheckpointOptions {
-  // Writes on a thread beside the program. What is saved are the values at the call. An error comes at the next save
-  // or wait().
+  // Writes on a thread beside the program. The values are those at the call. An error is thrown by the next save or
+  // wait().
   bool enable_async = false;
 };
 
@@ -173,10 +174,10 @@ public:
   // Waits for what is written beside the program, and throws its error.
   void wait(SourceLocation where = SourceLocation::current()) const;
 
-  // Restores all or nothing from the path that save() or write() gave, with or without its ending. What the file has
-  // not stays as it is; what is not there yet gets its value when it is made. DataError for a file that is missing,
-  // damaged, cut or no checkpoint; ShapeError and DTypeError for a variable of another type; StateError in a trace. No
-  // path restores nothing: `restore(latest_checkpoint(directory))`.
+  // Restores all or nothing from the path that save() or write() gave, with or without its ending. Values that the file
+  // lacks stay as they are; values of objects that are made later wait for these objects. DataError for a file that is
+  // missing, damaged, cut or no checkpoint; ShapeError and DTypeError for a variable of another type; StateError in a
+  // trace. No path restores nothing: `restore(latest_checkpoint(directory))`.
   RestoreStatus restore(const std::optional<std::string> &path, SourceLocation where = SourceLocation::current()) const;
   // The same, but for the number, which save() goes on from.
   RestoreStatus read(const std::optional<std::string> &path, SourceLocation where = SourceLocation::current()) const;
@@ -194,7 +195,7 @@ CALQUE_API std::optional<std::string> latest_checkpoint(const std::string &direc
 struct CheckpointManagerOptions {
   std::optional<std::int64_t> max_to_keep = std::nullopt; // how many there are at most; none: all are kept
   std::string checkpoint_name = "ckpt";
-  // Of those that would be removed, one for every so many hours is kept.
+  // Keeps one of the checkpoints that would be removed for every so many hours.
   std::optional<double> keep_checkpoint_every_n_hours = std::nullopt;
   // With both, save() saves only where the counter is at least so much more than at the last save.
   std::optional<Variable> step_counter = std::nullopt;
@@ -203,8 +204,8 @@ struct CheckpointManagerOptions {
   std::function<void()> init_fn = {};
 };
 
-// Saves into a directory, and removes old checkpoints there when a new one is whole. It goes by the files of the
-// directory alone, of which nobody else should save ones of the same name.
+// Saves into a directory, and removes old checkpoints there when a new one is whole. The manager knows checkpoints by
+// the files in the directory alone, so nobody else should save there under the same name.
 class CALQUE_API CheckpointManager {
 public:
   // Makes the directory where it is missing, and removes what ended processes have left half written. ValueError for

@@ -12,7 +12,7 @@
 //
 // In a trace, both branches of a `cond` are traced, and the body of a loop once, whatever the predicate is: host code
 // in them runs then, and only then. Variables may be read and assigned, and random numbers drawn; generators and
-// variables change as often as the branch or the body runs. Tensors around are captured.
+// variables change as often as the branch or the body runs. Tensors from outside are captured.
 #ifndef CALQUE_CONTROL_FLOW_H
 #define CALQUE_CONTROL_FLOW_H
 
@@ -24,14 +24,14 @@ namespace calque {
 struct WhileOptions {
   // The loop ends after so many iterations, whatever the condition says. ValueError if negative.
   std::optional<std::int64_t> maximum_iterations = {};
-  // Reverse mode keeps the loop variables at the beginning of some iterations only, and computes the others again: for
-  // n iterations it keeps those of about 3 sqrt(n), and the loop runs once more. Under an eager tape the loop is traced
-  // for it, so that its condition and its body can't look at elements.
+  // Reverse mode keeps the loop variables of some iterations only, and computes the others again: for n iterations it
+  // keeps about 3 sqrt(n), and the loop runs once more. Under an eager tape such a loop is traced, so that its
+  // condition and its body can't look at elements.
   bool checkpoint = false;
-  // The shapes that loop variables keep, one for each tensor of them in order, with kDynamic for a size that an
-  // iteration may change; nullopt, and what is not listed, keeps its shape. In a trace such a size is known to nobody
-  // while the loop is traced and after it, as one of a TensorSpec is not. ValueError for more shapes than tensors,
-  // ShapeError for a shape that the initial tensor has not. vmap refuses such a loop, and so does `checkpoint`.
+  // The shapes of the loop variables' tensors, in order, with kDynamic for a size that an iteration may change. A
+  // tensor with nullopt, or one that is not listed, keeps its shape. In a trace such a size is unknown in the loop and
+  // after it, like an unknown size of a TensorSpec. ValueError for more shapes than tensors, ShapeError for a shape
+  // that does not fit the initial tensor. vmap and `checkpoint` refuse such a loop.
   //
   //   auto [n, xs] = while_loop(
   //       [](const Tensor &n, const Tensor &) { return n < 9; },
@@ -183,10 +183,10 @@ template <typename Carry, typename Y> struct CheckedStep<Carry, std::pair<Carry,
 
 } // namespace detail
 
-// What `then` returns where the predicate, a bool scalar, holds, else what `otherwise` returns: tensors, structures of
-// them, or nothing. Both return the same type, with tensors of the same dtypes and shapes and the same host values.
-// ShapeError for another predicate, ShapeError, DTypeError and ValueError for branches that differ; these name both
-// lines.
+// Returns the result of `then` if the predicate, a bool scalar, holds, else the result of `otherwise`: tensors,
+// structures of them, or nothing. Both return the same type, with tensors of the same dtypes and shapes and the same
+// host values. ShapeError for another predicate, ShapeError, DTypeError and ValueError for branches that differ; these
+// name both lines.
 template <typename Then, typename Otherwise> auto cond(const Operand &predicate, Then &&then, Otherwise &&otherwise) {
   const SourceLocation where = CallSite::resolve(predicate.where());
   detail::requireCallable(then, "cond", where);
@@ -201,8 +201,8 @@ template <typename Then, typename Otherwise> auto cond(const Operand &predicate,
   }
 }
 
-// What branch number `index`, an integer scalar, returns. The last branch is also that of any other index. The branches
-// are callables of one type, such as std::function<Tensor()>; as for cond, they return alike.
+// Returns the result of branch number `index`, an integer scalar. The last branch also serves any other index. The
+// branches are callables of one type, such as std::function<Tensor()>; as for cond, they return alike.
 template <typename Branch> auto switch_case(const Operand &index, std::vector<Branch> branches) {
   const SourceLocation where = CallSite::resolve(index.where());
   using Result = decltype(detail::keptCall(where, branches[0]));
@@ -307,7 +307,8 @@ CALQUE_API Range range(const Operand &end);
 // Goes through the slices of xs along axis 0, a tensor or a structure of tensors with equal sizes there. The step takes
 // the carry and a slice and returns a pair: the next carry, and a result. Returns the last carry, and the results
 // stacked along axis 0. The carry keeps its dtypes and shapes; the sizes of a result must be known while tracing.
-// ShapeError where there is no axis 0, or the sizes along it differ; AssertionError at the call where these are open.
+// ShapeError if there is no axis 0, or if the sizes along it differ; AssertionError at the call if they are unknown
+// while tracing.
 //
 //   auto [total, sums] = scan([](const Tensor &sum, const Tensor &x) { return std::pair(sum + x, sum + x); },
 //                             scalar(0.f), xs);
@@ -357,8 +358,8 @@ Carry fold(Step &&step, const Carry &initial, const Xs &xs, ScanOptions options 
   }
 }
 
-// What f makes of each slice of xs along axis 0, one after the other, stacked along axis 0. vmap does all at once,
-// where f allows it.
+// Applies f to each slice of xs along axis 0, one after the other, and stacks the results along axis 0. vmap applies f
+// to all slices at once, if f allows it.
 template <typename F, typename Xs> auto map_fn(F &&f, const Xs &xs, SourceLocation line = SourceLocation::current()) {
   const SourceLocation where = CallSite::resolve(line);
   detail::requireCallable(f, "map_fn", where);

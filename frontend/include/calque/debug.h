@@ -17,10 +17,10 @@ namespace calque {
 namespace debug {
 
 // From now on the first operation that makes a NaN or an infinity of finite numbers is an AssertionError with the
-// operation and its line: eagerly, in functions, also those that have run before and are compiled once more for it, in
-// branches and loops, and in gradients, whose operations have the lines of those that they are of. An operand that is
-// not finite, a mask of -infinity say, is taken for meant, and what is made of it is not looked at. Costs nothing while
-// it is off, and much while it is on.
+// operation and its line. This holds eagerly, in functions (those that have run before are compiled once more), in
+// branches and loops, and in gradients; an operation of a gradient has the line of the operation that was
+// differentiated. An operand that is not finite, such as a mask of -infinity, counts as intended, and results computed
+// from it are not checked. Costs nothing while it is off, and much while it is on.
 CALQUE_API void enable_check_numerics(bool on = true);
 CALQUE_API bool checks_numerics();
 
@@ -105,12 +105,12 @@ struct Verification {
 
 namespace debug {
 
-// Runs f on the inputs, a structure or a std::tuple of several, eagerly and compiled by a trace of its own. Returns
-// what it gives eagerly, and leaves the variables as that does. Both begin with the same values of variables and states
-// of random generators. AssertionError where results or variables differ, or where only one of the two fails; it names
-// the first operation, by the user's line, whose results differ, the element, and both values. To find it, the compiled
-// program is run again with each operation's results shown. So prints and host calls happen two or three times. What
-// both throw is thrown.
+// Runs f on the inputs, a structure or a std::tuple of several, eagerly and compiled by a trace of its own. Returns the
+// eager result, and leaves the variables as the eager run does. Both runs begin with the same values of variables and
+// states of random generators. AssertionError where results or variables differ, or where only one of the two fails; it
+// names the first operation, by the user's line, whose results differ, the element, and both values. To find it, the
+// compiled program is run again with each operation's results shown. So prints and host calls happen two or three
+// times. An error that both runs throw is thrown.
 //
 // This confirms what tracing assumes of host code (docs/native-control-flow.md), for these inputs.
 template <typename F, typename Inputs>

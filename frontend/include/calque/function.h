@@ -35,10 +35,10 @@ struct FunctionOptions {
   std::string name = {};
   // The arguments' names in messages and listings. Arguments beyond the list have numbers.
   std::vector<std::string> argument_names = {};
-  // The types of the arguments' tensors, in order. A call with other types is a SignatureError. All sizes that a spec
-  // leaves open share one trace. A spec with an open rank makes a trace for each rank. Empty: any tensors.
+  // The types of the arguments' tensors, in order. A call with other types is a SignatureError. One trace serves all
+  // values of a spec's unknown sizes. A spec of any rank makes a trace for each rank. Empty: any tensors.
   std::vector<TensorSpec<>> input_signature = {};
-  // If a call differs from an earlier trace in sizes alone, its trace leaves these sizes open.
+  // If a call differs from an earlier trace in sizes alone, these sizes are unknown in its trace.
   bool reduce_retracing = false;
   // The number of traces that are kept. A further trace evicts the least recently used one. 0: any number.
   std::size_t max_traces = 0;

@@ -109,7 +109,7 @@ struct MatmulOptions {
 // different element types.
 CALQUE_API Tensor matmul(const Operand &a, const Operand &b, MatmulOptions options = {});
 
-// The size of x along an axis, and the number of its elements, as an int64 scalar, which each call of a function knows.
+// The size of x along an axis, and the number of its elements, as an int64 scalar; in a function each call computes it.
 // ValueError for an axis that x does not have.
 CALQUE_API Tensor size(const Operand &x, std::int64_t axis);
 CALQUE_API Tensor size(const Operand &x);
@@ -122,20 +122,20 @@ CALQUE_API Tensor stack(const std::vector<Tensor> &tensors, std::int64_t axis = 
 namespace detail {
 CALQUE_API std::vector<Tensor> splitEvenly(const Operand &x, std::int64_t parts, std::int64_t axis);
 }
-// So many parts of x, which are alike, along an axis: split(x, 3). ValueError for less than one and where their number
-// does not divide the size of the axis; where that is not known while tracing, a ShapeError of the call. Sizes in
-// braces are those of the parts: split(x, {3}).
+// Splits x into a number of equal parts along an axis: split(x, 3). ValueError for less than one part, and if the
+// number does not divide the size of the axis; if that size is unknown while tracing, the call throws a ShapeError.
+// Sizes in braces are those of the parts: split(x, {3}).
 template <typename N>
   requires(std::integral<N> && !std::same_as<N, bool>)
 std::vector<Tensor> split(const Operand &x, N parts, std::int64_t axis = 0) {
   return detail::splitEvenly(x, static_cast<std::int64_t>(parts), axis);
 }
-// The slices of x along an axis, which they lack. StateError where the size of the axis is not known while tracing.
+// The slices of x along an axis, without that axis. StateError if the size of the axis is unknown while tracing.
 CALQUE_API std::vector<Tensor> unstack(const Operand &x, std::int64_t axis = 0);
-// x without dimensions of size 1: those of the axes, or all. ShapeError for an axis of another size, which is found at
-// the call where it is not known before. StateError where axes are not named and a size is not known.
+// x without dimensions of size 1: the given axes, or all such dimensions. ShapeError for an axis of another size; the
+// call throws it if the size is unknown while tracing. StateError if no axes are given and a size is unknown.
 CALQUE_API Tensor squeeze(const Operand &x, const AxisList &axes = {});
-// x repeated so often along each dimension, as numpy.tile: the shorter one of the shape and the list gets ones in
+// x repeated along each dimension, as numpy.tile: the shorter one of the shape and the list of numbers gets ones in
 // front. ValueError for a negative number.
 CALQUE_API Tensor tile(const Operand &x, std::vector<std::int64_t> repeats);
 // x where it is within [low, high], else the nearer bound; high where low is larger, NaN for NaN. All three broadcast.
@@ -191,9 +191,9 @@ CALQUE_API Tensor scatter_max(const Operand &x, const Operand &indices, const Op
 //===-- Windows ---------------------------------------------------------------------------------===//
 // Windows slide over images, whose channels are the last dimension: [N,W,C], [N,H,W,C] or [N,D,H,W,C].
 
-// What stands around images: "valid" is nothing; "same" is as much as makes the result's sizes those of the images
-// divided by the strides, rounded up, with more at the end than at the start; {{1, 2}, {0, 3}} is a number before and a
-// number behind the images in each dimension. A padded convolution sees zeros there, and pooling nothing.
+// Padding around images. "valid" is none. With "same", the result has the sizes of the images divided by the strides,
+// rounded up; an odd number of places has one more at the end. {{1, 2}, {0, 3}} gives a number before and a number
+// behind the images in each dimension. A convolution reads zeros in the padding, and pooling ignores it.
 class CALQUE_API Padding {
 public:
   using Pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;
@@ -239,7 +239,7 @@ CALQUE_API Tensor depthwise_conv2d(const Operand &input, const Operand &filter, 
 struct ConvTransposeOptions {
   std::vector<std::int64_t> strides = {};
   std::string padding = "valid"; // or "same"
-  // What is added to the sizes, less than the stride or the dilation. None means as much as gives the sizes below.
+  // Added to the sizes of the result; less than the stride or the dilation. Without it the sizes are those below.
   std::vector<std::int64_t> output_padding = {};
   std::vector<std::int64_t> dilations = {};
 };

@@ -175,9 +175,9 @@ concept SourceStructure = !std::is_same_v<T, Tensor> && !std::is_same_v<T, Varia
 // Records the operations of the thread that made it, from construction to destruction, or to gradient() if it is not
 // persistent. Tapes nest: outer ones record the gradients of inner ones.
 //
-// A tape keeps the tensors that derivatives take, until its one gradient() is taken or it ends. A persistent one keeps
-// them until it ends, so let it live no longer than it is used. In a function nothing is kept: what derivatives take is
-// part of the compiled program.
+// A tape keeps the tensors that derivatives read until its one gradient() is taken or the tape ends. A persistent tape
+// keeps them until it ends, so let it live no longer than needed. In a function a tape keeps nothing: the derivatives
+// are part of the compiled program.
 //
 // The gradient of one source is a std::optional: take it by .value(), which throws where there is none.
 class CALQUE_API GradientTape {
@@ -187,7 +187,8 @@ public:
   GradientTape(const GradientTape &) = delete;
   GradientTape &operator=(const GradientTape &) = delete;
 
-  // From here on, what is computed from x has a derivative with respect to it. Integers and bools never have one.
+  // From here on, values that are computed from x have a derivative with respect to x. Integers and bools never have
+  // one.
   void watch(const Tensor &x, SourceLocation where = SourceLocation::current());
   void watch(const Variable &x, SourceLocation where = SourceLocation::current());
   // Each of several: watch({x, w}).
@@ -274,7 +275,8 @@ public:
   };
   [[nodiscard]] Pause stop_recording(SourceLocation where = SourceLocation::current());
 
-  // Forgets its operations and what it watches, and records anew. StateError once it has stopped for good.
+  // Forgets the recorded operations and the watched tensors, and records anew. StateError once the tape has stopped for
+  // good.
   void reset(SourceLocation where = SourceLocation::current());
 
   // The variables watched so far, in the order in which they were first watched.

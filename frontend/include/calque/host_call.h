@@ -46,8 +46,8 @@ template <typename F, std::size_t... I> constexpr bool takesTensors(std::index_s
 
 // Its address stands for the type.
 template <typename T> inline constexpr char typeMark = 0;
-// What tells callables apart: equal for two that do the same. Empty where that can't be seen, as of one that changes
-// itself or owns memory.
+// Identifies a callable: equal for two callables that do the same. Empty if that can't be seen, as for a callable that
+// changes itself or owns memory.
 template <typename F> std::string identityOf(const F &fn) {
   if constexpr (std::is_trivially_copyable_v<F> && (std::is_class_v<F> || std::is_pointer_v<F>)) {
     std::string bytes = std::to_string(reinterpret_cast<std::uintptr_t>(&typeMark<F>)) + ' ';
@@ -92,9 +92,9 @@ auto hostCallOf(F fn, const std::vector<Tensor> &inputs, const std::vector<Tenso
   }
 }
 
-// What host code makes one after the other, such as the elements of a data set.
+// A sequence that host code makes one element after the other, such as a data set.
 struct HostElements {
-  // Begins anew. What this gives makes the next element; nothing at the end.
+  // Begins anew. The returned callable makes the next element; it gives nothing at the end.
   std::function<std::function<std::optional<std::vector<Tensor>>()>()> open;
   const void *owner; // which `open` keeps alive: equal for equal elements
   std::vector<TensorSpec<>> types;

@@ -25,8 +25,8 @@ template <> struct DTypeOf<OtherInt64> : DTypeOf<std::int64_t> {};
 CALQUE_API DType default_dtype();
 CALQUE_API void set_default_dtype(DType dtype, SourceLocation where = SourceLocation::current());
 
-// A number of any arithmetic type, kept exactly (a long double as a double), until it is known what element type it is
-// to have. Where operations take numbers, conversion follows one rule:
+// A number of any arithmetic type, kept exactly (a long double as a double) until its element type is known. Where
+// operations take numbers, conversion follows one rule:
 // - float32 and float64 take any number, rounded to the nearest;
 // - int32 and int64 take integers that they can hold (ValueError for another) and bools, but no floating-point numbers,
 //   whole ones included (DTypeError);
@@ -53,7 +53,8 @@ public:
   bool isFloat() const { return kind_ == Kind::Float || kind_ == Kind::Double; }
   bool isDouble() const { return kind_ == Kind::Double; }
   bool isBool() const { return kind_ == Kind::Bool; }
-  // The element type that it has alone: float32 of a float, the default one of a double, int32 or bool.
+  // The element type of the number without a tensor beside it: float32 for a float, the default type for a double,
+  // int32 or bool.
   DType defaultDType() const {
     return isBool()                ? DType::Bool
            : kind_ == Kind::Float  ? DType::Float32

@@ -65,15 +65,15 @@ CALQUE_API Tensor stateless_randint(const Shape &shape, const Operand &state, st
 // never drawn, unless all are so. ValueError for a scalar and for a negative number of samples; ShapeError for no
 // classes; DTypeError for logits that are not floating-point.
 CALQUE_API Tensor stateless_categorical(const Operand &logits, const Operand &state, std::int64_t num_samples);
-// The integers in [0, n) in random order, int64 [n]; each order is as likely as any other. n may not be known while
-// tracing. ValueError for one below 0.
+// The integers in [0, n) in random order, int64 [n]; each order is as likely as any other. n may be unknown while
+// tracing. ValueError for n below 0.
 CALQUE_API Tensor stateless_permutation(const Size &n, const Operand &state);
 // The slices of x along an axis, such as its rows, in random order: gather(x, stateless_permutation(size of the axis),
 // axis), through which gradients pass. ValueError for an axis that x does not have.
 CALQUE_API Tensor stateless_shuffle(const Operand &x, const Operand &state, std::int64_t axis = 0);
 
-// By how much a counter increases for `count` uniform numbers of a type; by twice as much for normal ones. Generators
-// show with state() what other draws use. ValueError for a count below 0.
+// The amount by which a counter increases for `count` uniform numbers of a type; normal numbers use twice as much. For
+// other draws, compare the state() of a generator before and after. ValueError for a count below 0.
 CALQUE_API std::int64_t counters_used(std::int64_t count, DType dtype = default_dtype(),
                                       SourceLocation where = SourceLocation::current());
 

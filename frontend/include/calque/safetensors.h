@@ -5,9 +5,9 @@
 //   std::map<std::string, Tensor> tensors = load_safetensors("w.safetensors");
 //   std::string epoch = load_safetensors_metadata("w.safetensors").at("epoch");
 //
-// Bool, int32, int64, float32 and float64 are BOOL, I32, I64, F32 and F64 of the format. What others write in F16 or
-// BF16 is read as float32, in I8, U8, I16 or U16 as int32, and in U32 as int64, which hold each of their numbers.
-// docs/saving.md has the format.
+// Bool, int32, int64, float32 and float64 are BOOL, I32, I64, F32 and F64 of the format. Files of other programs may
+// have more types: F16 and BF16 are read as float32, I8, U8, I16 and U16 as int32, and U32 as int64, which hold all of
+// their numbers. docs/saving.md has the format.
 #ifndef CALQUE_SAFETENSORS_H
 #define CALQUE_SAFETENSORS_H
 
@@ -18,15 +18,15 @@
 
 namespace calque {
 
-// Writes the file whole or not at all: a process that is killed leaves the old file or the new one. What is written
-// has a SHA-256 among the metadata, by which load_safetensors finds every byte that is another one.
-// ValueError for names and texts that are not UTF-8, for the name "__metadata__", for names that are given twice and
-// for names of metadata that begin with "calque."; LeakedTensorError for a traced tensor; DataError for a file that
-// can't be written, which leaves the one before as it was.
+// Writes the file whole or not at all: a process that is killed leaves the old file or the new one. The file has a
+// SHA-256 in its metadata, by which load_safetensors finds any byte that has changed. ValueError for names and texts
+// that are not UTF-8, for the name "__metadata__", for names that are given twice and for names of metadata that begin
+// with "calque."; LeakedTensorError for a traced tensor; DataError for a file that can't be written, which leaves the
+// one before as it was.
 CALQUE_API void save_safetensors(const std::string &path, const std::map<std::string, Tensor> &tensors,
                                  const std::map<std::string, std::string> &metadata = {},
                                  SourceLocation where = SourceLocation::current());
-// The values that variables have now, as of named_variables(). LeakedTensorError in a trace.
+// Writes the present values of variables, as named_variables() lists them. LeakedTensorError in a trace.
 template <std::same_as<std::vector<std::pair<std::string, Variable>>> Named>
 void save_safetensors(const std::string &path, const Named &variables,
                       const std::map<std::string, std::string> &metadata = {},

@@ -9,9 +9,9 @@
 //   Tensor logits = forward(images);
 //   model.variable("dense/kernel");
 //
-// What is loaded are functions as any others: compiled at the first call, or found on disk; inlined where another
-// function calls them; differentiated by tapes and transforms. Their results have the bits of the function that was
-// saved. Errors inside of them name the lines of the program that saved them.
+// Loaded functions are like any others: compiled at the first call, or found on disk; inlined where another function
+// calls them; differentiated by tapes and transforms. Their results have the bits of the function that was saved.
+// Errors inside of them name the lines of the program that saved them.
 #ifndef CALQUE_SAVED_FUNCTIONS_H
 #define CALQUE_SAVED_FUNCTIONS_H
 
@@ -28,7 +28,7 @@ struct SavedFile;
 struct SavedFunction;
 } // namespace detail
 
-// What is saved of a function: one trace of it, or all that it has now. A function without a trace is a StateError.
+// A function to save: one trace of it, or all traces that it has now. A function without a trace is a StateError.
 class CALQUE_API FunctionToSave {
 public:
   template <typename Signature> FunctionToSave(const Function<Signature> &f);
@@ -41,7 +41,8 @@ private:
 };
 
 struct SaveFunctionsOptions {
-  // What the file calls variables. Others have their own names, with a number behind where several have the same.
+  // Names for variables in the file. Other variables keep their own names; of several with one name, all but the first
+  // get a number behind it.
   std::vector<std::pair<std::string, Variable>> variables = {};
 };
 
@@ -49,8 +50,8 @@ struct SaveFunctionsOptions {
 // file is written whole or not at all. Variables that are arguments stay arguments.
 //
 // StateError while a function is traced and for a function without a trace. ValueError for names that are given twice,
-// and for what no file has: a host call, named with its line, and what was traced within a GradientOverride. DataError
-// where the file can't be written.
+// and for traces that can't be saved: one with a host call, which the error names with its line, and one that was
+// traced within a GradientOverride. DataError where the file can't be written.
 CALQUE_API void save_functions(const std::string &path,
                                const std::vector<std::pair<std::string, FunctionToSave>> &functions,
                                SaveFunctionsOptions options = {}, SourceLocation where = SourceLocation::current());
@@ -78,7 +79,7 @@ public:
   SavedFunctions() = default;
 
   std::vector<std::string> names(SourceLocation where = SourceLocation::current()) const;
-  // A variable by the name that the file has for it. To assign it changes what the functions compute. LookupError.
+  // A variable by its name in the file. Assigning to it changes what the functions compute. LookupError.
   Variable variable(const std::string &name, SourceLocation where = SourceLocation::current()) const;
   // All of them by their names.
   const std::map<std::string, Variable> &variables(SourceLocation where = SourceLocation::current()) const;
@@ -93,8 +94,8 @@ public:
   // The function of a name on its tensors alone, in order, whatever their structure was. SignatureError for one that
   // takes variables, and for one that was saved for calls which differ in host values alone.
   Function<std::vector<Tensor>(const std::vector<Tensor> &)> operator[](const FunctionName &name) const;
-  // The same on some of its traces, by their places in what follows: those of certain host values. ValueError for none,
-  // and for one that the function has not.
+  // The same for some of its traces, those of certain host values, by their positions in host_values(). ValueError for
+  // no trace, and for one that the function does not have.
   Function<std::vector<Tensor>(const std::vector<Tensor> &)> on_tensors(const FunctionName &name,
                                                                         const std::vector<std::size_t> &traces) const;
 

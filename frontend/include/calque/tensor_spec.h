@@ -1,12 +1,12 @@
-// Tensor specs: an element type and a shape, whose sizes or rank may be open, for the arguments of functions.
+// Tensor specs: an element type and a shape, whose sizes or rank may be unknown, for the arguments of functions.
 //
 //   TensorSpec<float>({kDynamic, 3})             // any number of rows of three
 //   TensorSpec<float>(kAnyShape, "x")            // any shape; messages call it 'x'
 //   TensorSpec(DType::Float32, {kDynamic, 3})    // an element type that is known at run time only
 //   f.get_concrete_function(TensorSpec<float>({kDynamic, 3}), 2);
 //
-// Where a function is asked for a trace, a spec may stand for a tensor: it converts to a Tensor with a type and without
-// elements. Using that Tensor in an operation or an ordinary call is a StateError.
+// When a program asks a function for a trace, a spec may stand for a tensor: it converts to a Tensor with a type and
+// without elements. Using that Tensor in an operation or an ordinary call is a StateError.
 #ifndef CALQUE_TENSOR_SPEC_H
 #define CALQUE_TENSOR_SPEC_H
 
@@ -34,18 +34,18 @@ template <typename T = void> class TensorSpec;
 // The type of all specs; every TensorSpec<T> is one.
 template <> class CALQUE_API TensorSpec<void> {
 public:
-  // A size is kDynamic where it is not known; one that another tensor's shape leaves open becomes that. ValueError for
-  // a negative one, and for no element type.
+  // An unknown size is kDynamic; an unknown size of another tensor's shape becomes kDynamic. ValueError for a negative
+  // size, and for an invalid element type.
   TensorSpec(DType dtype, Shape shape, std::string name = {}, SourceLocation where = SourceLocation::current());
   TensorSpec(DType dtype, AnyShape, std::string name = {}, SourceLocation where = SourceLocation::current());
 
   DType dtype() const { return dtype_; }
   bool has_rank() const { return shape_.has_value(); }
-  // StateError when the rank is open.
+  // StateError if the rank is unknown.
   const Shape &shape(SourceLocation where = SourceLocation::current()) const;
   const std::string &name() const { return name_; }
 
-  // "float32[?,3]"; "float32[...]" when the rank is open.
+  // "float32[?,3]"; "float32[...]" if the rank is unknown.
   std::string str() const;
   bool operator==(const TensorSpec &other) const { return dtype_ == other.dtype_ && shape_ == other.shape_; }
 

@@ -1,4 +1,4 @@
-// What of an object goes into checkpoints: it names its parts, for saving and for restoring alike.
+// The interface of objects in checkpoints: an object names its parts, for saving and for restoring alike.
 //
 //   struct Progress : Trackable {
 //     int epoch = 0;
@@ -25,7 +25,7 @@ class Trackable;
 namespace detail {
 class Restoration;
 struct CheckpointItems;
-// A checkpoint that has values left for what an object makes later, and the object's path in it.
+// A checkpoint with values that wait for parts which an object makes later, and the object's path in the checkpoint.
 struct Awaited {
   std::shared_ptr<Restoration> from;
   std::string path;
@@ -42,11 +42,11 @@ public:
   virtual void checkpoint_parts(CheckpointVisitor &visitor) = 0;
 
 protected:
-  // For an object that makes parts later, such as a layer at its first call, and calls visitor.later(*this): gives the
-  // parts that it names what the checkpoints that were restored have for them. DTypeError and ShapeError for a variable
-  // of another type; then all are as they were.
+  // For an object that makes parts later, such as a layer at its first call, and that has called visitor.later(*this):
+  // gives the named parts their values from restored checkpoints. DTypeError and ShapeError for a variable of another
+  // type; then all parts are as they were.
   void restore_made(const std::function<void(CheckpointVisitor &)> &parts);
-  // Of parts that go again, as of a layer that can't be built: their values wait once more.
+  // For parts that are removed again, as when a layer can't be built: their values wait once more.
   void unmake(const std::function<void(CheckpointVisitor &)> &parts);
 
 private:
@@ -60,8 +60,8 @@ class CALQUE_API CheckpointVisitor {
 public:
   // A variable that an earlier part has too is saved once, with that part.
   void variable(const std::string &name, const Variable &variable);
-  // What an optimiser keeps for a variable. It is called by the path of that variable in the checkpoint,
-  // "momentum/model/kernel", or by its own name where the checkpoint has not the variable.
+  // A slot: a value that an optimiser keeps for a variable. Its name has the variable's path in the checkpoint,
+  // "momentum/model/kernel", or the variable's own name if the checkpoint lacks the variable.
   void slot(const std::string &kind, const Variable &of, const Variable &slot);
   // A tensor of any type, which is assigned when it is restored. An empty one is not saved.
   void tensor(const std::string &name, Tensor &x);
@@ -70,8 +70,8 @@ public:
     requires std::is_arithmetic_v<T>
   void value(const std::string &name, T &x);
   void value(const std::string &name, std::string &x);
-  // What becomes a text, such as JSON in UTF-8, and is found in it again. What `restore` throws passes to the caller of
-  // restore(), and everything is as it was.
+  // A value that is saved as a text, such as JSON in UTF-8, and restored from it. An exception of `restore` passes to
+  // the caller of restore(), and everything is as it was.
   void text(const std::string &name, std::function<std::string()> save,
             std::function<void(const std::string &)> restore);
   // An object. It is visited once, with the first part that has it.

@@ -7,14 +7,14 @@
 //   Tensor h = hessian(loss)(x);                    // [x..., x...]
 //   Tensor each = vmap(grad(loss))(examples);      // one gradient for each example, computed at once
 //
-// Derivatives are those with respect to the arguments of a function. Its captures are constants. `vmap`, `jvp` and
-// `hessian` trace the function at every call: host code in it runs once and sees no elements. Errors of what a
-// transform makes name the line of its call.
+// Derivatives are taken with respect to the arguments of a function. Its captures are constants. `vmap`, `jvp` and
+// `hessian` trace the function at every call: host code in it runs once and sees no elements. Errors of a transformed
+// function name the line where it is called.
 //
-// Where f takes a tensor, what a transform makes takes C++ numbers, as scalars, and variables, as their values, too.
+// If f takes a tensor, the transformed function also takes a C++ number, as a scalar, and a variable, as its value.
 //
-// A transform keeps a copy of the function that it is given, of a Method the Function that it is, and of
-// std::ref(function) a reference. An object that these call, or are, must live as long as what the transform has made.
+// A transform keeps a copy of its function; for a Method it keeps the Method's Function, and for std::ref(function) a
+// reference. Objects that these refer to must live as long as the transformed function.
 #ifndef CALQUE_TRANSFORMS_H
 #define CALQUE_TRANSFORMS_H
 
@@ -47,9 +47,9 @@ template <std::size_t I, typename S, typename T> decltype(auto) asTaken(const T 
   }
 }
 
-// What a transform makes: a callable that gives `body` the line of the call and its arguments. `S` is its signature, or
-// void if the transformed function has none. C++ knows the line only where the number of arguments is fixed, hence the
-// overloads.
+// A transformed function: a callable that passes the line of the call and its arguments to `body`. `S` is its
+// signature, or void if the original function has none. C++ knows the line only if the number of arguments is fixed,
+// hence the overloads.
 template <typename S, typename Body> class Transformed {
 public:
   using CalqueSignature = S;
@@ -102,7 +102,7 @@ template <typename S, typename Body> Transformed<S, Body> transformed(Body body)
   return Transformed<S, Body>(std::move(body));
 }
 
-// The signatures of what transforms make of a function of this signature.
+// The signatures of transformed functions, by the signature of the original one.
 template <typename S> struct TransformedSignatures { // void
   using Same = void;
   using Gradient = void;
@@ -407,7 +407,7 @@ template <std::size_t given> struct CheckedDerivative {
   static constexpr bool done = given > 0;
   static_assert(done, "a derivative is with respect to the function's first argument, and the call has none");
 };
-// What gives `body` the line of the call and at least one argument.
+// A callable that passes the line of the call and at least one argument to `body`.
 template <typename S, typename Body> auto derivative(Body body) {
   return transformed<S>([body = std::move(body)](const SourceLocation &where, const auto &...args) mutable {
     if constexpr (CheckedDerivative<sizeof...(args)>::done)

@@ -22,8 +22,8 @@ struct VariableState;
 struct VariableOptions {
   std::string name = "Variable";
   bool trainable = true; // tapes watch it when it is read
-  // What an optimiser assigns after each step that updates the variable, given the value that it has then. None:
-  // nothing.
+  // After each step, an optimiser assigns the result of this function to the variable, and passes it the variable's
+  // value. Null: it assigns nothing.
   std::function<Tensor(const Tensor &)> constraint = {};
 };
 
@@ -45,7 +45,7 @@ public:
   Variable &operator=(const Variable &other) & = default;
   Variable &operator=(Variable &&other) & noexcept = default;
 
-  // StateError for an empty handle, as for everything that is asked of one but state() and same_as().
+  // StateError for an empty handle. All members but state() and same_as() throw it.
   const std::string &name(SourceLocation where = SourceLocation::current()) const;
   DType dtype(SourceLocation where = SourceLocation::current()) const;
   Shape shape(SourceLocation where = SourceLocation::current()) const;
@@ -72,7 +72,7 @@ public:
     return value(where).template data<T>(where);
   }
   // The value's entries along its first dimension, as of a Tensor: v[0], v[-1], v.rows(0, 2), `for (Tensor row : v)`.
-  // The loop goes through the value that there is at its begin.
+  // The loop goes through the value that the variable has at the loop's begin.
   Tensor operator[](const Operand &i) const;
   Tensor rows(std::int64_t start, std::int64_t end, SourceLocation where = SourceLocation::current()) const;
   LoopIterator begin(SourceLocation where = SourceLocation::current()) const;
@@ -110,7 +110,8 @@ private:
 CALQUE_API std::ostream &operator<<(std::ostream &os, const Variable &x);
 
 namespace detail {
-// Of a layer that becomes a part of a model, which names it. No other thread uses the variable meanwhile.
+// Called when a layer becomes a part of a model, which renames the layer's variables. No other thread uses the variable
+// meanwhile.
 CALQUE_API void rename(const Variable &x, std::string name);
 } // namespace detail
 
