@@ -75,7 +75,7 @@ class Calque_Op<string mnemonic, list<Trait> traits = []>
   string function = mnemonic;
   // The operation, by its mnemonic, that does the same where sizes of the first attribute, a shape or one size, are those
   // of tensors. Its operands are this one's and then those tensors, its attributes `shape`, `sizes` and this one's others:
-  // for each open size of `shape`, in order, `sizes` has the number of an operand and the dimension of it.
+  // for each unknown size of `shape`, in order, `sizes` has the number of an operand and the dimension of it.
   string open = "";
   // What errors call it. The public function, or where there is none that which a user wrote to get it: "gather" of
   // what gather's gradient is made of.

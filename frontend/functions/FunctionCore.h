@@ -46,7 +46,7 @@ struct Concrete : KeyEntry, std::enable_shared_from_this<Concrete> {
   // What tapes record of a call; made at the first call that a tape records.
   const CalledProgram &called() const;
   std::shared_ptr<TraceHistory> history;
-  bool relaxed = false; // reduce_retracing has left sizes open
+  bool relaxed = false; // made by reduce_retracing, with unknown sizes
   // How far tracing followed the trace's loops, and the trace that replaces this one after a call has needed more
   // iterations.
   int level = 0;

@@ -33,7 +33,7 @@ struct SavedTrace {
 
 struct SavedFunction {
   std::string name;
-  std::vector<SavedTrace> traces; // those with fewer open sizes first
+  std::vector<SavedTrace> traces; // those with fewer unknown sizes first
 };
 
 struct SavedFile {

@@ -1,5 +1,5 @@
-"""Fails where the index of the pages or of the examples leaves one out, a link of a page leads nowhere, or a page names a file that is not
-there: ROOT
+"""Fails where the index of the pages or of the examples leaves one out, a link of a page leads nowhere, a page names a file that is not
+there, or uses a word for which docs/glossary.md has another one: ROOT
 
 Named files are those in backquotes that begin with a folder of the project. An extension may be left out."""
 import pathlib
@@ -11,6 +11,9 @@ folders = {entry.name for entry in root.iterdir() if entry.is_dir() and entry.na
 pages = sorted(page for page in root.rglob("*.md") if "build" not in page.relative_to(root).parts)
 # What the records and their messages are made into; readers look at the records.
 generated = {"docs/reference.md"}
+# Words, and those of the glossary. Messages are quoted as they are.
+instead = {r"\bopen (?:size|batch|rank|dimension)s?\b|\bleft open\b": "unknown"}
+quoting = {"docs/glossary.md", "docs/messages.md", "CHANGELOG.md"}
 faults = []
 
 
@@ -43,6 +46,9 @@ for page in pages:
             faults.append(f"{name}: the link {link} names no heading")
     if name in generated:
         continue
+    for word, better in instead.items():
+        if name not in quoting:
+            faults += [f"{name}: '{found}' is '{better}' in the glossary" for found in re.findall(word, re.sub(r"`[^`\n]*`", "", page.read_text()))]
     for named in re.findall(r"`([\w.\-]+/[\w./\-+]*)`", page.read_text()):
         if named.split("/")[0] not in folders or named.startswith("build/"):
             continue

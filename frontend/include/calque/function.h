@@ -52,7 +52,7 @@ struct CALQUE_API Retrace {
   std::vector<Change> changes;
   SourceLocation previous_call, call; // the lines of the calls that made the earlier trace and this one
   double milliseconds = 0;            // of tracing and compiling
-  std::string note;                   // on open sizes and evicted traces; may be empty
+  std::string note;                   // on unknown sizes and evicted traces; may be empty
 
   // A few lines of text.
   std::string str() const;

@@ -1,6 +1,6 @@
 // The sizes of tensors, of which some may not be known while tracing.
 //
-//   Shape shape = x.shape();                  // [?,3] in a trace that leaves the first size open
+//   Shape shape = x.shape();                  // [?,3] in a trace in which the first size is unknown
 //   Tensor noise = random::normal(x.shape()); // a shape can be passed on,
 //   Tensor rows = reshape(x, {shape[0], -1}); // and so can each of its sizes
 //   Tensor average = sum(x) / shape[0];       // an operation takes a size as a number that each call knows
