@@ -58,13 +58,14 @@ def LowerToLinalg : Pass<"calque-lower-to-linalg", "::mlir::ModuleOp"> {
 def RecomputeElementwise : Pass<"calque-recompute-elementwise", "::mlir::func::FuncOp"> {
   let summary = "Compute cheap elementwise results again where they are read";
   let description = [{
-    An operation of a few cheap instructions on one tensor of its own shape, and on others that are small, is computed
-    again in each operation that reads it, if all of them can be fused with it and that moves fewer bytes than to write
-    the result and to read it: `x - mean` is read as `x`. So is one on two tensors where a sum over all rows reads it,
-    which ends before the others begin, and the others read one of the two as well. Pooling and its gradient read windows
-    and are not fused with what computes their images, but grouped with it, an image at a time: they count as readers
-    too. The fusion that follows makes one operation of each reader and its copy. What is computed of an argument is
-    left alone, since an argument may be a variable that is written in place.
+    An operation of a few cheap instructions on one tensor of its own shape, and on small tensors, is computed again
+    in each of its readers, if all readers can be fused with it, and if recomputing moves fewer bytes than writing the
+    result and reading it again: readers of `x - mean` read `x`. An operation on two tensors is computed again, too,
+    if one of its readers is a sum over all rows, which ends before the other readers begin, and if the others read
+    one of the two tensors anyway. Pooling and its gradient read windows. They are not fused with the operation that
+    computes their images, but grouped with it, an image at a time, so they count as readers that can be fused. The
+    fusion that follows makes one operation of each reader and its copy. An operation on an argument is left alone,
+    since an argument may be a variable that is written in place.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
   let statistics = [Statistic<"recomputed", "recomputed", "Operations that are computed again by all that read them">];
@@ -73,9 +74,9 @@ def RecomputeElementwise : Pass<"calque-recompute-elementwise", "::mlir::func::F
 def FuseElementwise : Pass<"calque-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "Fuse elementwise operations on tensors where nothing is computed twice";
   let description = [{
-    A producer is fused with its reader if that is its only one and reads each element once. What only moves elements is
-    folded into the strides of all its readers, or, if it moves the results of a product or another reduction, into where
-    these are written. A fused body has at most 128 operations.
+    A producer is fused with its reader if it has no other reader and the reader reads each element once. A movement
+    is folded into the strides of all its readers, or, if it moves the results of a product or another reduction, into
+    the place where these are written. A fused body has at most 128 operations.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];
@@ -107,8 +108,8 @@ def ResolveSizes : Pass<"calque-resolve-sizes", "::mlir::ModuleOp"> {
 def Bufferize : Pass<"calque-bufferize", "::mlir::ModuleOp"> {
   let summary = "Give each tensor of the program a buffer";
   let description = [{
-    Values that are made of one another in place share a buffer, and what is returned is written where the caller wants
-    it: results become arguments, which follow the others. docs/rationale/bufferization.md says how.
+    Values of which each is made in the place of the one before share a buffer. Results are written where the caller
+    wants them: they become arguments, which follow the others. docs/rationale/bufferization.md says how.
 
     ```mlir
     func.func @f(%frame: !llvm.ptr, %x: tensor<4xf32>) -> tensor<4xf32> attributes {calque.inputs = 1 : i64} {
@@ -168,9 +169,10 @@ def LowerCopies : Pass<"calque-lower-copies", "::mlir::ModuleOp"> {
 def AssignInPlace : Pass<"calque-assign-in-place", "::mlir::ModuleOp"> {
   let summary = "Write new values of variables over the ones before them";
   let description = [{
-    An assignment needs no memory of its own where the value before it is read by nothing afterwards, or by the very
-    operation that makes the new one, element by element, and where nothing that may fail comes later. A program stops
-    at what fails, so that its variables keep their values. `calque.in_place` lists these entries of `calque.assigned`.
+    A new value of a variable is written over the old one under two conditions. No operation reads the old value
+    afterwards, except the operation that makes the new value, if it does so element by element. And no operation that
+    may fail comes later: a program stops at a failure, and its variables must keep their values. `calque.in_place`
+    lists these entries of `calque.assigned`.
 
     ```mlir
     func.func @f(%frame: !llvm.ptr, %w: memref<4xf32>, %new: memref<4xf32>)
@@ -193,8 +195,8 @@ def GroupKernels : Pass<"calque-group-kernels", "::mlir::ModuleOp"> {
   let summary = "Mark operations on buffers that one kernel does row by row";
   let description = [{
     Operations that share an outer loop, over *rows*, and of which one reads what another writes, are a group, if that
-    spares 256 KiB of memory traffic or more. The kernel runs all of them for some rows, then for the next ones, so that
-    what is passed on is in the first cache. docs/code-generation.md says when nests fit together.
+    spares 256 KiB of memory traffic or more. The kernel runs all of them for some rows, then for the next ones, so
+    that the values that they exchange are in the first cache. docs/code-generation.md says when nests fit together.
 
     ```mlir
     linalg.exp ins(%x : memref<4096x1024xf32>) outs(%a : memref<4096x1024xf32>)
@@ -213,8 +215,8 @@ def GroupKernels : Pass<"calque-group-kernels", "::mlir::ModuleOp"> {
 def OutlineKernels : Pass<"calque-outline-kernels", "::mlir::ModuleOp"> {
   let summary = "Make functions of all that the program does on buffers, one of those that are equal";
   let description = [{
-    The program's function keeps the calls, the buffers and the arithmetic on sizes. What differs between the calls of
-    equal operations is an argument: buffers, the places in them where operands begin, and numbers.
+    The program's function keeps the calls, the buffers and the arithmetic on sizes. Everything in which calls of
+    equal operations differ is an argument: buffers, the places in them where operands begin, and numbers.
 
     ```mlir
     func.func @f(%frame: !llvm.ptr, %x: memref<4xf32>, %result: memref<4xf32>) attributes {calque.inputs = 1 : i64} {
@@ -238,10 +240,10 @@ def OutlineKernels : Pass<"calque-outline-kernels", "::mlir::ModuleOp"> {
 def FormRounds : Pass<"calque-form-rounds", "::mlir::ModuleOp"> {
   let summary = "Bring calls together that depend on none of each other";
   let description = [{
-    The pieces of their kernels are one loop of the threads then. Short ones that depend on short ones stand behind these,
-    with `calque.follows`: one thread runs them. Small elementwise operations, and larger ones such as the
-    updates of parameters, move past calls that they don't depend on, if that spares waking the threads. What is moved
-    keeps at most 256 KiB of the workspace alive for longer.
+    The pieces of the calls' kernels are then one loop of the threads. A short call that depends on a short call
+    stands behind it, with `calque.follows`: one thread runs both. Small elementwise operations, and larger ones such
+    as the updates of parameters, move past calls on which they don't depend, if that saves waking the threads. A call
+    that moves keeps at most 256 KiB of the workspace alive for longer.
 
     ```mlir
     call @calque.kernel_0(%w0, %g0) : (memref<512x512xf32>, memref<512x512xf32>) -> ()
@@ -282,9 +284,9 @@ def PlaceBuffers : Pass<"calque-place-buffers", "::mlir::ModuleOp"> {
 def MakeNumbers : Pass<"calque-make-numbers", "::mlir::ModuleOp"> {
   let summary = "Make the function that computes the numbers of a plan";
   let description = [{
-    What the kernels of a program take and no one knows before a call follows from the unknown sizes: numbers, and places
-    in the workspace. The function `calque.numbers` computes them from these, in the order in which the calls take them.
-    From here on the program's function is data, its plan.
+    Some arguments of kernels are known only in a call, because they follow from unknown sizes: numbers, and places in
+    the workspace. The function `calque.numbers` computes them from the sizes, in the order in which the calls take
+    them. From here on the program's function is data, its plan.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::memref::MemRefDialect"];
@@ -305,9 +307,9 @@ def SetTarget : Pass<"calque-set-target", "::mlir::ModuleOp"> {
 def SplitLongKernels : Pass<"calque-split-long-kernels", "::mlir::ModuleOp"> {
   let summary = "Make functions of the parts of kernels that are one long block";
   let description = [{
-    The kernels of shapes and of numbers grow with the program, and LLVM takes more than linear time for long functions.
-    What a later part uses is stored in between. LLVM does not optimise the parts, since that takes longer than what it
-    would save in any number of calls. A kernel of up to two parts stays as it is.
+    The kernels of shapes and of numbers grow with the program, and LLVM takes more than linear time for long
+    functions. Values that a later part uses are stored in between. LLVM does not optimise the parts, since that would
+    take longer than it could save in any number of calls. A kernel of up to two parts stays as it is.
 
     ```mlir
     func.func @calque.numbers(%words: memref<8xi64>, %n: index) attributes {calque.kernel} {
@@ -330,8 +332,8 @@ def SplitLongKernels : Pass<"calque-split-long-kernels", "::mlir::ModuleOp"> {
 def ScheduleLoops : Pass<"calque-schedule-loops", "::mlir::func::FuncOp"> {
   let summary = "Turn linalg operations of kernels into vectors, tiles and parallel loops";
   let description = [{
-    Takes functions with the attribute `calque.kernel`. What no schedule fits stays a linalg operation, which becomes
-    plain loops.
+    Takes functions with the attribute `calque.kernel`. An operation that no schedule fits stays a linalg operation,
+    which becomes plain loops.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];

@@ -23,14 +23,14 @@ def Calque_Tensor : RankedTensorOf<[I1, I32, I64, F32, F64]>;
 // number in its place keeps its own type, and numbers among the data don't adopt that of the operand.
 def Calque_SelectingTensor : RankedTensorOf<[I1, I32, I64, F32, F64]>;
 
-// An operand of which nothing but the type and the sizes are used.
+// An operand of which the operation uses only the type and the sizes.
 def Calque_SizesTensor : RankedTensorOf<[I1, I32, I64, F32, F64]>;
 
 // An attribute that holds a DType.
 def Calque_DTypeAttr : TypeAttrBase<"::mlir::Type", "element type">;
 
-// A text that native code does not depend on, so that eager calls which differ in it share the code: each passes its own.
-// What does change the code, such as a padding, is a StrAttr.
+// A text on which native code does not depend: eager calls that differ in it share the code, and each passes its own
+// text. A text that changes the code, such as a padding, is a StrAttr.
 def Calque_TextAttr : StringBasedAttr<CPred<"::llvm::isa<::mlir::StringAttr>($_self)">, "text">;
 
 // A number of C++, kept exactly: a bool, an i64, a ui64 or an f64.
@@ -77,8 +77,8 @@ class Calque_Op<string mnemonic, list<Trait> traits = []>
   // of tensors. Its operands are this one's and then those tensors, its attributes `shape`, `sizes` and this one's others:
   // for each unknown size of `shape`, in order, `sizes` has the number of an operand and the dimension of it.
   string open = "";
-  // What errors call it. The public function, or where there is none that which a user wrote to get it: "gather" of
-  // what gather's gradient is made of.
+  // The name in errors, if it is not that of the public function: the function by which a user gets the operation. It
+  // is "gather" for the operations of gather's gradient.
   string inMessages = "";
   // The C++ operator that is the same function: "+".
   string spelling = "";
@@ -109,8 +109,9 @@ class Calque_Op<string mnemonic, list<Trait> traits = []>
 
   // Elementwise operations: the result's element from the operands' elements.
   dag scalar = ?;
-  // Elementwise operations: what holds of every element bit for bit, but for the sign of NaN, and compiled code makes use
-  // of. Of numbers it must hold for -0, infinities and the smallest integer too: x + 0 is not x, because -0 + 0 is 0.
+  // Elementwise operations: identities that hold for every element bit for bit, but for the sign of NaN, and that
+  // compiled code uses. They must hold for -0, infinities and the smallest integer too: x + 0 is not x, because -0 + 0
+  // is 0.
   string neutral = "";   // op(x, neutral) is x, and so is op(neutral, x) of a commutative operation
   bit involution = 0;    // op(op(x)) is x
   bit idempotent = 0;    // op(op(x)) is op(x); of two operands, op(x, x) is x
@@ -138,13 +139,13 @@ class Calque_Op<string mnemonic, list<Trait> traits = []>
   int ulp = 8;
 }
 
-// Computing the result takes many steps for each element, so that to keep it is cheaper than to compute it again.
+// Computing the result takes many steps for each element, so that keeping it is cheaper than computing it again.
 def Calque_Costly : NativeOpTrait<"Costly"> {
   let cppNamespace = "::calque::ir";
 }
 
-// A call may fail at the operation, so that it must not be done where the program would not come to it: for any element
-// type, or for integers.
+// A call may fail at the operation, for any element type or for integers. So the operation must not run where the
+// program would not reach it.
 def Calque_MayFail : NativeOpTrait<"MayFail"> {
   let cppNamespace = "::calque::ir";
 }

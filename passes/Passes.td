@@ -10,8 +10,7 @@ def Differentiate : Pass<"calque-differentiate", "::mlir::func::FuncOp"> {
 
     - `calque.gradient`: walks the operations before it backwards, and emits their reverse rules in its place. From a
       region it goes on through the blocks around it. A path through another dialect's operation or behind a branch is
-      an error. What the rules of an inner transformation have emitted is differentiated once, even if it is there
-      several times.
+      an error. If the rules of an inner transformation have emitted a value several times, it is differentiated once.
     - `calque.jvp`: emits the tangents of the operations between its sources and its targets.
     - `calque.unbatch`: emits the operations after its `calque.batch` that depend on a slice again, on tensors with the
       mapped axis as axis 0.
@@ -70,9 +69,9 @@ def ExpandComposites : Pass<"calque-expand-composites", "::mlir::func::FuncOp"> 
 def UnrollLoops : Pass<"calque-unroll-loops", "::mlir::func::FuncOp"> {
   let summary = "Replace loops of a few known iterations by these";
   let description = [{
-    A `calque.while` whose condition is known in each iteration, because it depends on integer scalars alone that are known
-    before the loop, becomes its iterations, if there are at most 8 with at most 128 operations in all. What its reverse
-    takes from stacks is then the values themselves.
+    A `calque.while` whose condition is known in each iteration, because it depends on integer scalars alone that are
+    known before the loop, becomes its iterations, if there are at most 8 with at most 128 operations in all. The
+    reverse then uses the values themselves and no stacks.
 
     ```mlir
     %r:2 = calque.while %zero, %x : (tensor<i64>, tensor<4xf32>) -> (tensor<i64>, tensor<4xf32>) {
@@ -99,10 +98,10 @@ def UnrollLoops : Pass<"calque-unroll-loops", "::mlir::func::FuncOp"> {
 def BoxSizes : Pass<"calque-box-sizes", "::mlir::func::FuncOp"> {
   let summary = "Run what uses values of late sizes behind what makes them, as a region of its own";
   let description = [{
-    Sizes are computed before a program runs, but for those of loop variables that vary. Such a variable becomes a stack of one
-    entry, which knows its sizes, so that the loop has known ones. What a block does with a value of late size, and all that
-    comes behind, becomes the region of a `calque.on_entries`, which is compiled for unknown sizes. Where the function gives such
-    a value, it gives its stack, and `calque.late` names the result.
+    Sizes are computed before a program runs, but for the late sizes of loop variables that vary. Such a variable
+    becomes a box: a stack of one entry, which knows its sizes. So the loop itself has no late size. Everything that a
+    block computes from a value of late size becomes the region of a `calque.on_entries`, which is compiled for
+    unknown sizes. If the function returns such a value, it returns the box, and `calque.late` names the result.
 
     ```mlir
     %r = calque.while %x {varying = array<i64: 0, 0>} : (tensor<4xf32>) -> tensor<?xf32> { ... }
@@ -127,8 +126,9 @@ def BoxSizes : Pass<"calque-box-sizes", "::mlir::func::FuncOp"> {
 def CheckNumerics : Pass<"calque-check-numerics", "::mlir::func::FuncOp"> {
   let summary = "Fail the call at the first operation that makes a NaN or an infinity of finite numbers";
   let description = [{
-    Behind each operation on floats stands an assertion that its results are finite, or that an operand is not. It is called
-    as the operation, and has its line. A composite is checked as one, and what has regions by the operations in them.
+    Puts an assertion behind each operation on floats: its results are finite, or an operand is not. The assertion has
+    the name and the line of the operation. A composite operation has one assertion; an operation with regions has
+    none, but the operations in its regions do.
 
     ```mlir
     %y = calque.log %x : (tensor<3xf32>) -> tensor<3xf32>
@@ -149,10 +149,10 @@ def CheckNumerics : Pass<"calque-check-numerics", "::mlir::func::FuncOp"> {
 def HoistInvariants : Pass<"calque-hoist-invariants", "::mlir::func::FuncOp"> {
   let summary = "Compute before a loop what is the same in all of its iterations";
   let description = [{
-    An operation in a region of a `calque.while` whose operands are invariants is done before the loop, once, if it has no
-    effect and can't fail: the loop may have no iterations. What costs no more than to read it again stays where it is and
-    is fused with what uses it: an elementwise operation, one on few elements, or one that makes more elements than it
-    takes, such as a broadcast. So do operations of unknown sizes.
+    An operation in a region of a `calque.while` moves before the loop if its operands are invariants, it has no
+    effect and it can't fail (the loop may have no iterations). A cheap operation stays, because reading its result
+    would cost as much as computing it, and is fused with its users: an elementwise operation, one on few elements, or
+    one that makes more elements than it takes, such as a broadcast. Operations of unknown sizes stay as well.
 
     ```mlir
     %r = calque.while %x, %w : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32> { ... } {
