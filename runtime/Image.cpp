@@ -52,7 +52,7 @@ ParsedImage parseImage(std::span<const std::byte> bytes) {
   ParsedImage result;
   ByteReader reader(bytes);
   std::span<const std::byte> magic = reader.raw(kMagic.size());
-  if (magic.size() != kMagic.size() || std::memcmp(magic.data(), kMagic.data(), kMagic.size())) {
+  if (magic.size() != kMagic.size() || std::memcmp(magic.data(), kMagic.data(), kMagic.size()) != 0) {
     result.error = "these bytes are no native code of Calque";
     return result;
   }

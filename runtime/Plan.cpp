@@ -24,8 +24,8 @@ void LoadedPlan::measureSteps() { measuresSteps.store(true, std::memory_order_re
 
 LoadedPlan::LoadedPlan() = default;
 LoadedPlan::~LoadedPlan() = default;
-LoadedPlan::LoadedPlan(LoadedPlan &&) = default;
-LoadedPlan &LoadedPlan::operator=(LoadedPlan &&) = default;
+LoadedPlan::LoadedPlan(LoadedPlan &&) noexcept = default;
+LoadedPlan &LoadedPlan::operator=(LoadedPlan &&) noexcept = default;
 
 LoadedPlan::LoadedPlan(Plan given, std::vector<KernelRef> givenKernels)
     : plan(std::move(given)), owned(std::move(givenKernels)) {

@@ -99,8 +99,8 @@ class LoadedPlan {
 public:
   LoadedPlan();
   ~LoadedPlan();
-  LoadedPlan(LoadedPlan &&);
-  LoadedPlan &operator=(LoadedPlan &&);
+  LoadedPlan(LoadedPlan &&) noexcept;
+  LoadedPlan &operator=(LoadedPlan &&) noexcept;
   // Throws std::bad_alloc where there is no memory for the constants.
   LoadedPlan(Plan plan, std::vector<KernelRef> kernels);
 

@@ -22,7 +22,7 @@ std::string buildId(const std::string &library) {
     return static_cast<bool>(file.read(static_cast<char *>(to), static_cast<std::streamsize>(bytes)));
   };
   Elf64_Ehdr header;
-  if (!read(0, &header, sizeof header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) ||
+  if (!read(0, &header, sizeof header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
       header.e_ident[EI_CLASS] != ELFCLASS64)
     return "";
   for (unsigned i = 0; i < header.e_phnum; ++i) {
