@@ -50,7 +50,7 @@ public:
     Values end{*ends.begin(), complete(*ends.begin(), outcome.arguments.at(*ends.begin())), {}};
     prologue(end);
     std::vector<Tensor> results;
-    for (const Source &result : graph[end.state].results)
+    for (const Origin &result : graph[end.state].results)
       results.push_back(value(end, result));
     return results;
   }
@@ -72,15 +72,15 @@ private:
 
   SourceLocation lineOf(int state) const { return locationOf(graph[state].line); }
 
-  Tensor value(const Values &values, const Source &operand) const {
+  Tensor value(const Values &values, const Origin &operand) const {
     switch (operand.from) {
-    case Source::From::Outside:
+    case Origin::From::Outside:
       return vocabulary.outside(operand.number);
-    case Source::From::Parameter:
+    case Origin::From::Parameter:
       return values.parameters[static_cast<std::size_t>(operand.number)];
-    case Source::From::Local:
+    case Origin::From::Local:
       return values.locals[static_cast<std::size_t>(operand.number)];
-    case Source::From::None:
+    case Origin::From::None:
       break;
     }
     return Tensor();
@@ -91,7 +91,7 @@ private:
       if (vocabulary.hasEffect(step.kind))
         requireNotBeyond();
       std::vector<Tensor> operands;
-      for (const Source &operand : step.operands)
+      for (const Origin &operand : step.operands)
         operands.push_back(value(values, operand));
       std::vector<Tensor> results = vocabulary.apply(step.kind, operands);
       const auto first = static_cast<std::size_t>(step.local);
@@ -177,12 +177,12 @@ private:
   const schema::TensorType &typeOfArgument(int state, std::size_t parameter) const {
     for (std::size_t from = 0; from < graph.size(); ++from)
       for (const Edge &edge : graph.states[from].edges) {
-        if (edge.to != state || edge.arguments[parameter].from == Source::From::None)
+        if (edge.to != state || edge.arguments[parameter].from == Origin::From::None)
           continue;
-        const Source &given = edge.arguments[parameter];
-        if (given.from == Source::From::Parameter)
+        const Origin &given = edge.arguments[parameter];
+        if (given.from == Origin::From::Parameter)
           return typeOf(static_cast<int>(from), static_cast<std::size_t>(given.number));
-        if (given.from == Source::From::Outside)
+        if (given.from == Origin::From::Outside)
           return vocabulary.typeOfOutside(given.number);
         for (const std::vector<GraphStep> *steps : {&graph.states[from].steps, &edge.steps})
           for (const GraphStep &step : *steps)
@@ -333,7 +333,7 @@ private:
     const Edge &edge = graph[values.state].edges[side];
     steps(values, edge.steps);
     std::vector<Tensor> arguments;
-    for (const Source &argument : edge.arguments)
+    for (const Origin &argument : edge.arguments)
       arguments.push_back(value(values, argument));
     return arrive(edge.to, std::move(arguments), targets);
   }

@@ -136,7 +136,7 @@ private:
         return false;
       std::vector<Value> next;
       next.reserve(edge.arguments.size());
-      for (const Source &argument : edge.arguments)
+      for (const Origin &argument : edge.arguments)
         next.push_back(valueOf(argument));
       parameters = std::move(next);
       base = position < path.steps.size() ? path.steps[position].first : path.numValues;
@@ -144,22 +144,22 @@ private:
     const State &state = graph[navigator.state()];
     return steps(state.steps, limit) && position == limit && state.isEnd == isLast;
   }
-  Value valueOf(const Source &source) const {
+  Value valueOf(const Origin &source) const {
     switch (source.from) {
-    case Source::From::Outside:
+    case Origin::From::Outside:
       return source.number;
-    case Source::From::Parameter:
+    case Origin::From::Parameter:
       return parameters[static_cast<std::size_t>(source.number)];
-    case Source::From::Local:
+    case Origin::From::Local:
       return base + source.number;
-    case Source::From::None:
+    case Origin::From::None:
       return kNoValue;
     }
     return kNoValue;
   }
   template <typename Sources, typename Values> bool areEqual(const Sources &sources, const Values &values) const {
     return std::equal(sources.begin(), sources.end(), values.begin(), values.end(),
-                      [&](const Source &source, Value value) { return valueOf(source) == value; });
+                      [&](const Origin &source, Value value) { return valueOf(source) == value; });
   }
   bool steps(const std::vector<GraphStep> &wanted, std::size_t limit) {
     at.isOfValues = false;

@@ -10,23 +10,23 @@
 
 namespace calque::detail::native {
 
-struct Source {
+struct Origin {
   enum class From { Outside, Parameter, Local, None } from = From::None;
   // The value of what comes from outside, the number of a parameter, or the distance to the state's first value.
   Value number = 0;
-  bool operator==(const Source &) const = default;
+  bool operator==(const Origin &) const = default;
 };
 
 struct GraphStep {
   Kind kind = 0;
-  absl::InlinedVector<Source, 3> operands;
+  absl::InlinedVector<Origin, 3> operands;
   Value local = 0; // of its first result
 };
 
 struct Edge {
   std::vector<GraphStep> steps;
   int to = -1;
-  std::vector<Source> arguments; // for the parameters of `to`
+  std::vector<Origin> arguments; // for the parameters of `to`
 };
 
 // Every way into a state ends with the steps of the edge and then the state's own steps. Values are local to a state
@@ -41,8 +41,8 @@ struct State {
   std::vector<GraphStep> steps;
   bool isEnd = false, throws = false;
   Kind end = 0;
-  std::vector<Source> results;
-  Source condition;
+  std::vector<Origin> results;
+  Origin condition;
   schema::SourceLine line; // of the condition
   std::size_t numParameters = 0;
   Edge edges[kNumEdges];             // of the start, only the first

@@ -6,7 +6,7 @@ namespace calque::detail::native {
 
 namespace {
 
-using From = Source::From;
+using From = Origin::From;
 
 constexpr std::size_t kMostParameters = 256, kMostRounds = 1000;
 
@@ -248,7 +248,7 @@ private:
     }
   }
 
-  template <typename ValueAt> Source resolveEach(int q, const std::vector<int> &own, ValueAt valueAt) {
+  template <typename ValueAt> Origin resolveEach(int q, const std::vector<int> &own, ValueAt valueAt) {
     Occurrence occurrence;
     for (int visit : own)
       occurrence.emplace_back(visit, valueAt(visit));
@@ -294,7 +294,7 @@ private:
     }
   }
 
-  Source resolve(int q, const Occurrence &occurrence) {
+  Origin resolve(int q, const Occurrence &occurrence) {
     bool isOutside = true, anyLocal = false, allLocal = true;
     const Value first = occurrence[0].second;
     Value local = -1, firstLocal = -1;
@@ -397,7 +397,7 @@ private:
       const Edge &edge = graph[before.state].edges[visit.slot];
       std::vector<Parameter> &all = parameters[static_cast<std::size_t>(visit.state)];
       for (std::size_t k = 0; k < std::min(all.size(), edge.arguments.size()); ++k) {
-        const Source &argument = edge.arguments[k];
+        const Origin &argument = edge.arguments[k];
         Value value = kNoValue;
         if (argument.from == From::Outside)
           value = argument.number;

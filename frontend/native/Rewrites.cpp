@@ -8,10 +8,10 @@ namespace calque::detail::native {
 
 namespace {
 
-using From = Source::From;
+using From = Origin::From;
 
-Source parameter(std::size_t k) { return {From::Parameter, static_cast<Value>(k)}; }
-Source local(Value number) { return {From::Local, number}; }
+Origin parameter(std::size_t k) { return {From::Parameter, static_cast<Value>(k)}; }
+Origin local(Value number) { return {From::Local, number}; }
 
 // The number of values of steps.
 Value valuesOf(const std::vector<GraphStep> &steps, const CounterWords &words) {
@@ -25,10 +25,10 @@ Value valuesOf(const std::vector<GraphStep> &steps, const CounterWords &words) {
 template <typename Rename> void rename(Edge &edge, Rename rename) {
   for (GraphStep &step : edge.steps) {
     step.local = rename(local(step.local)).number;
-    for (Source &operand : step.operands)
+    for (Origin &operand : step.operands)
       operand = rename(operand);
   }
-  for (Source &argument : edge.arguments)
+  for (Origin &argument : edge.arguments)
     argument = rename(argument);
 }
 
@@ -61,7 +61,7 @@ public:
   }
 
 private:
-  Source outside(Value value) const { return {From::Outside, value}; }
+  Origin outside(Value value) const { return {From::Outside, value}; }
 
   std::size_t addCounter(int state) {
     samples[static_cast<std::size_t>(state)].push_back({nullptr, zero});
@@ -81,7 +81,7 @@ private:
     return counter;
   }
 
-  GraphStep advance(Source counter, Value number) const { return {words.add, {counter, outside(one)}, number}; }
+  GraphStep advance(Origin counter, Value number) const { return {words.add, {counter, outside(one)}, number}; }
 
   // A state that compares its last parameter.
   void compare(State &gate, std::size_t limit) {
@@ -120,7 +120,7 @@ private:
     for (std::size_t k = 0; k <= own; ++k)
       onwards.arguments.push_back(parameter(k));
     Edge leaves = std::exchange(graph[begin].edges[State::kArrived], {});
-    rename(leaves, [&](Source source) { return source.from == From::Local ? local(source.number + 1) : source; });
+    rename(leaves, [&](Origin source) { return source.from == From::Local ? local(source.number + 1) : source; });
     graph[gate].edges[0] = std::move(onwards);
     graph[gate].edges[1] = std::move(leaves);
   }
@@ -156,7 +156,7 @@ private:
     into.arguments.push_back(local(prologue));
     gateSamples.push_back({nullptr, zero});
     graph[gate].numParameters = into.arguments.size();
-    auto inGate = [&](Source source) {
+    auto inGate = [&](Origin source) {
       if (source.from == From::Parameter && source.number == static_cast<Value>(own - 1))
         return parameter(graph[gate].numParameters - 1); // the counter
       if (source.from != From::Local)
@@ -204,8 +204,8 @@ void moveStepsBehindLoops(Graph &graph, std::vector<std::vector<Sample>> &sample
       const int behind = addState(graph, samples, graph[from].line);
       Edge edge = std::exchange(graph[from].edges[side], {});
       const Value prologue = valuesOf(graph[from].steps, words);
-      std::vector<Source> taken;
-      rename(edge, [&](Source source) {
+      std::vector<Origin> taken;
+      rename(edge, [&](Origin source) {
         if (source.from == From::Local && source.number >= prologue)
           return local(source.number - prologue);
         if (source.from != From::Local && source.from != From::Parameter)
@@ -246,15 +246,15 @@ public:
   Edge take() {
     Edge end;
     end.to = edges[0]->to;
-    std::vector<std::vector<Source>> taken(edges.size()); // of each edge, by parameter
+    std::vector<std::vector<Origin>> taken(edges.size()); // of each edge, by parameter
     auto renamed = [&](auto sourceOf) {
-      std::vector<Source> sources;
+      std::vector<Origin> sources;
       for (const Edge *edge : edges)
         sources.push_back(sourceOf(*edge));
       for (std::size_t e = 0; e < edges.size(); ++e)
         if (isInside(*edges[e], sources[e]))
           return local(sources[e].number - firstOf(*edges[e]));
-      const bool areOne = std::ranges::all_of(sources, [&](const Source &source) { return source == sources[0]; });
+      const bool areOne = std::ranges::all_of(sources, [&](const Origin &source) { return source == sources[0]; });
       if (areOne && (sources[0].from == From::Outside || sources[0].from == From::None))
         return sources[0];
       auto [found, isNew] = numbers.try_emplace(keyOf(sources), taken[0].size());
@@ -281,12 +281,12 @@ public:
 private:
   const GraphStep &stepOf(const Edge &edge, std::size_t i) const { return edge.steps[edge.steps.size() - length + i]; }
   Value firstOf(const Edge &edge) const { return stepOf(edge, 0).local; }
-  bool isInside(const Edge &edge, const Source &source) const {
+  bool isInside(const Edge &edge, const Origin &source) const {
     return source.from == From::Local && source.number >= firstOf(edge);
   }
-  static std::vector<std::pair<int, Value>> keyOf(const std::vector<Source> &sources) {
+  static std::vector<std::pair<int, Value>> keyOf(const std::vector<Origin> &sources) {
     std::vector<std::pair<int, Value>> key;
-    for (const Source &source : sources)
+    for (const Origin &source : sources)
       key.emplace_back(static_cast<int>(source.from), source.number);
     return key;
   }
@@ -318,7 +318,7 @@ private:
     }
     return true;
   }
-  bool areAlike(const Edge &b, const Source &x, const Source &y) const {
+  bool areAlike(const Edge &b, const Origin &x, const Origin &y) const {
     const bool isOfA = isInside(*edges[0], x), isOfB = isInside(b, y);
     return isOfA == isOfB && (!isOfA || x.number - firstOf(*edges[0]) == y.number - firstOf(b));
   }

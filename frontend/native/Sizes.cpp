@@ -15,16 +15,16 @@ TensorType Sizes::numbered(TensorType type) {
   return type;
 }
 
-const TensorType &Sizes::typeOf(const Source &source, const Types &parameters, const Types &locals) {
+const TensorType &Sizes::typeOf(const Origin &source, const Types &parameters, const Types &locals) {
   static const TensorType none;
   switch (source.from) {
-  case Source::From::Parameter:
+  case Origin::From::Parameter:
     return parameters[static_cast<std::size_t>(source.number)];
-  case Source::From::Local:
+  case Origin::From::Local:
     return locals[static_cast<std::size_t>(source.number)];
-  case Source::From::None:
+  case Origin::From::None:
     return none;
-  case Source::From::Outside:
+  case Origin::From::Outside:
     break;
   }
   auto [found, isNew] = ofOutside.try_emplace(source.number);
@@ -72,7 +72,7 @@ Sizes::Types Sizes::resultsOf(Kind step, Types operands) const {
 void Sizes::infer(const std::vector<GraphStep> &steps, const Types &parameters, Types &locals) {
   for (const GraphStep &step : steps) {
     Types operands;
-    for (const Source &operand : step.operands)
+    for (const Origin &operand : step.operands)
       operands.push_back(typeOf(operand, parameters, locals));
     Types results = resultsOf(step.kind, operands);
     for (std::size_t r = 0; const TensorType *known = vocabulary.typeOf(step.kind, r); ++r)
@@ -99,7 +99,7 @@ void Sizes::findAll() {
       Types along = locals;
       infer(edge.steps, parameters, along);
       Types &arguments = ofStates[edge.to];
-      for (const Source &argument : edge.arguments)
+      for (const Origin &argument : edge.arguments)
         arguments.push_back(typeOf(argument, parameters, along));
       work.push_back(edge.to);
     });

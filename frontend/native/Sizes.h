@@ -27,7 +27,7 @@ private:
   using Types = std::vector<schema::TensorType>;
   void findAll();
   schema::TensorType numbered(schema::TensorType type);
-  const schema::TensorType &typeOf(const Source &source, const Types &parameters, const Types &locals);
+  const schema::TensorType &typeOf(const Origin &source, const Types &parameters, const Types &locals);
   Types resultsOf(Kind step, Types operands) const;
   void infer(const std::vector<GraphStep> &steps, const Types &parameters, Types &locals);
 

@@ -34,8 +34,8 @@ private:
 // These exact matches make `!x` unambiguous beside the conversion to bool.
 CALQUE_API Tensor operator!(const Tensor &x);
 CALQUE_API Tensor operator!(const Variable &x);
-// Whether there is no gradient.
-inline bool operator!(const std::optional<Tensor> &x) { return !x.has_value(); }
+// Whether there is no gradient. Of this type alone: other optional values would convert to it.
+template <std::same_as<std::optional<Tensor>> T> bool operator!(const T &x) { return !x.has_value(); }
 
 // Of bool tensors, for all elements: logical_and, logical_or and logical_not. DTypeError for others.
 inline Tensor operator&(const Operand &x, const Operand &y) { return logical_and(x, y); }
