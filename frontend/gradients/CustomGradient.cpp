@@ -106,22 +106,6 @@ std::vector<Tensor> withGradient(const char *operation, const std::vector<Tensor
   return all;
 }
 
-std::vector<Tensor> checkpointed(const std::vector<Tensor> &inputs,
-                                 const std::function<std::vector<Tensor>(const std::vector<Tensor> &)> &body,
-                                 SourceLocation where) {
-  where = userLine(where);
-  return runRecorded(
-      "checkpoint", inputs,
-      [&](const std::vector<Tensor> &given) {
-        TracedProgram program = record("a checkpoint", given, body, where);
-        std::vector<Tensor> operands = given;
-        operands.insert(operands.end(), program.trace->captures.begin(), program.trace->captures.end());
-        schema::Attribute attribute = attributeOf(program);
-        return applyAll(OpId::Checkpoint, operands, {&attribute, 1}, where);
-      },
-      where);
-}
-
 bool gradientOverridesActive() { return !activeOverrides().empty(); }
 
 void overrideGradient(std::string_view function, std::span<const Tensor> operands, std::span<Tensor> results,

@@ -5,6 +5,7 @@
 #include "calque/assertions.h"
 #include "calque/call.h"
 #include "calque/call_site.h"
+#include "calque/custom_gradient.h"
 #include "frontend/core/Apply.h"
 #include "frontend/core/Tracer.h"
 #include "frontend/gradients/Tape.h"
@@ -726,6 +727,41 @@ Scanned runScan(const char *operation, const ScanBody &body, const Produced &ini
   std::vector<Tensor> results = regions.assignLast(applyAll(OpId::While, operands, attributes, where));
   auto carry = results.begin() + 1, stacked = carry + static_cast<std::ptrdiff_t>(numCarry);
   return {{carry, stacked}, {stacked, results.end()}};
+}
+
+//===-- Checkpoints -----------------------------------------------------------------------------===//
+
+namespace {
+// Of a program, and of those inside of its operations.
+void refuseHostCalls(const schema::Recording &program) {
+  for (const schema::RecordedOp &op : program.ops()) {
+    if (op.op == OpId::HostCall)
+      throw StateError("a host call can't stand in a pullback or a checkpoint, which may run any number of times",
+                       locationOf(op.line));
+    for (const schema::Attribute &attribute : program.attributesOf(op))
+      if (const auto *inner = std::get_if<schema::RecordingRef>(&attribute))
+        refuseHostCalls(**inner);
+  }
+}
+} // namespace
+
+// The state of variables, such as generators, is an operand, and what they are assigned is a result. So what a gradient
+// computes again draws the same numbers, and variables are assigned once.
+std::vector<Tensor> checkpointed(const std::vector<Tensor> &inputs,
+                                 const std::function<std::vector<Tensor>(const std::vector<Tensor> &)> &body,
+                                 SourceLocation where) {
+  where = userLine(where);
+  return runRecorded(
+      "checkpoint", inputs,
+      [&](const std::vector<Tensor> &given) {
+        Regions regions(where);
+        Trace &trace = regions.trace("a checkpoint", given, body);
+        refuseHostCalls(trace.recording);
+        std::vector<Tensor> operands = regions.operands(given, false);
+        schema::Attribute attribute = regions.program(trace, operands, true);
+        return regions.assignLast(applyAll(OpId::Checkpoint, operands, {&attribute, 1}, where));
+      },
+      where);
 }
 
 } // namespace calque::detail

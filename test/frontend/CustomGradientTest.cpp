@@ -309,13 +309,108 @@ TEST(Checkpoint, ComposesWithOtherTransforms) {
               tensor({1.0f, 2.0f}), {6, 0, 0, 12});
 }
 
-TEST(Checkpoint, RefusesAssignments) {
+namespace {
+using Block = std::function<Tensor(const Tensor &)>;
+// How a block with a generator is called: as it is, or as a checkpoint somewhere.
+using Called = std::function<Tensor(const Block &, const Tensor &)>;
+
+// Two steps' values, gradients and the generator's states after them.
+std::vector<float> stepsOf(const Called &called, bool compiled) {
+  random::Generator generator(5);
+  const Block block = [&](const Tensor &x) {
+    Tensor kept = where(generator.bernoulli({8}, 0.5), x, 0);
+    return sin(kept * generator.uniform({8})) + exp(x * generator.normal({8}));
+  };
+  auto step = function<Tensor(const Tensor &)>([&](const Tensor &x) {
+    GradientTape tape;
+    tape.watch(x);
+    Tensor y = called(block, x);
+    return concat({y, *tape.gradient(y * y, x)}, 0);
+  });
+  const Tensor x = tensor<float>({0.5, -1, 2, 0.25, -0.75, 1.5, 1, -2});
+  std::vector<float> all;
+  for (int i = 0; i < 2; ++i) {
+    for (float each : (compiled ? step(x) : step.eager(x)).to_vector<float>())
+      all.push_back(each);
+    all.push_back(static_cast<float>(generator.state().value().to_vector<std::int64_t>()[1]));
+  }
+  return all;
+}
+} // namespace
+
+TEST(Checkpoint, DrawsTheSameNumbersAgain) {
+  const Called once = [](const Block &block, const Tensor &x) { return checkpoint(block)(x); };
+  const Called nested = [](const Block &block, const Tensor &x) { return checkpoint(checkpoint(block))(x); };
+  const Called inBranch = [](const Block &block, const Tensor &x) {
+    return checkpoint([&](const Tensor &a) { return cond(sum(a) > 0, [&] { return block(a); }, [&] { return a; }); })(
+        x);
+  };
+  const Called ofBranch = [](const Block &block, const Tensor &x) {
+    return cond(sum(x) > 0, [&] { return checkpoint(block)(x); }, [&] { return x; });
+  };
+  const Called inLoop = [](const Block &block, const Tensor &x) {
+    return for_range(0, 3, x, [&](const Tensor &, const Tensor &a) { return checkpoint(block)(a); });
+  };
+  const Called ofLoop = [](const Block &block, const Tensor &x) {
+    auto loop = [&](const Tensor &first) {
+      return for_range(0, 3, first, [&](const Tensor &, const Tensor &a) { return block(a); });
+    };
+    return checkpoint(loop)(x);
+  };
+  const Called plain = [](const Block &block, const Tensor &x) { return block(x); };
+  const Called loop = [](const Block &block, const Tensor &x) {
+    return for_range(0, 3, x, [&](const Tensor &, const Tensor &a) { return block(a); });
+  };
+  for (bool compiled : {false, true}) {
+    const std::vector<float> expected = stepsOf(plain, compiled), expectedOfLoop = stepsOf(loop, compiled);
+    EXPECT_NE(expected[0], expected[17]); // the second step draws others
+    auto near = [&](const Called &called, const std::vector<float> &wanted, const char *what) {
+      SCOPED_TRACE(what);
+      const std::vector<float> given = stepsOf(called, compiled);
+      ASSERT_EQ(given.size(), wanted.size());
+      for (std::size_t i = 0; i < given.size(); ++i)
+        EXPECT_NEAR(given[i], wanted[i], 1e-5f * (1 + std::abs(wanted[i]))) << "number " << i;
+    };
+    near(once, expected, "once");
+    near(nested, expected, "nested");
+    near(inBranch, expected, "in a branch");
+    near(ofBranch, expected, "of a branch");
+    near(inLoop, expectedOfLoop, "in a loop");
+    near(ofLoop, expectedOfLoop, "of a loop");
+  }
+}
+
+// What is computed again reads the values from before, and assigns nothing.
+TEST(Checkpoint, AssignsVariablesOnce) {
+  for (bool compiled : {false, true}) {
+    Variable calls(0.0f, {.name = "calls", .trainable = false});
+    auto layer = checkpoint([&](const Tensor &x) {
+      calls.assign_add(1);
+      return exp(x * calls.value());
+    });
+    auto f = function<Tensor(const Tensor &)>([&](const Tensor &x) { return grad(layer)(x); });
+    for (float n : {1.0f, 2.0f, 3.0f}) {
+      Tensor gradient = compiled ? f(scalar(0.5f)) : f.eager(scalar(0.5f));
+      EXPECT_NEAR(gradient.item<float>(), n * std::exp(0.5f * n), 1e-4f);
+      EXPECT_EQ(calls.value().item<float>(), n);
+    }
+  }
+}
+
+TEST(Checkpoint, RefusesWhatItCantDoAgain) {
   Variable w(scalar(3.0f), {.name = "w"});
   EXPECT_CONTAINS(errorOf<StateError>([&] {
-                    checkpoint([&](const Tensor &x) {
+                    GradientTape tape;
+                    Tensor y = checkpoint([&](const Tensor &x) {
                       w.assign(x);
-                      return x;
+                      return x * w.value();
                     })(scalar(1.0f));
+                    tape.gradient(y, w);
                   }),
-                  "variable 'w' is assigned in a checkpoint");
+                  "variable 'w' is assigned and read in a checkpoint, and a tape around it watches the variable");
+  EXPECT_EQ(w.value().item<float>(), 3);
+  auto drawing = custom_gradient(
+      [](const Tensor &x) { return std::pair(x, [](const Tensor &g) { return g * random::uniform({}); }); });
+  EXPECT_CONTAINS(errorOf<StateError>([&] { grad(drawing)(scalar(1.0f)); }),
+                  "variable 'generator' is assigned in a pullback");
 }
