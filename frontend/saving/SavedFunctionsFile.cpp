@@ -1,4 +1,5 @@
 // Functions to and from their file: programs as bytes, weights as tensors, and signatures as JSON among the metadata.
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "frontend/core/Apply.h"
 #include "frontend/core/Shape.h"
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace calque {
 namespace detail {
@@ -235,7 +237,11 @@ public:
     if (isTooDeep(text->second))
       file.fail("its description of functions is damaged", where);
     try {
-      read(Json::parse(text->second));
+      read(Json::parse(text->second, [this, names = std::vector<std::set<std::string>>()](
+                                         int, Json::parse_event_t event, Json &parsed) mutable {
+        checkNames(event, parsed, names);
+        return true;
+      }));
     } catch (const Json::exception &) {
       file.fail("its description of functions is damaged", where);
     }
@@ -259,16 +265,40 @@ private:
     }
     return false;
   }
-  const Json &list(const Json &object, const char *name) {
-    const Json &found = object.at(name);
-    if (!found.is_array())
+  // DataError for a name that stands twice in an object, of which the parser would take one. Objects have few names.
+  void checkNames(Json::parse_event_t event, const Json &parsed, std::vector<std::set<std::string>> &names) {
+    constexpr std::size_t kMostNames = 16;
+    if (event == Json::parse_event_t::object_start) {
+      names.emplace_back();
+    } else if (event == Json::parse_event_t::object_end) {
+      names.pop_back();
+    } else if (event == Json::parse_event_t::key) {
+      const auto &name = parsed.get_ref<const std::string &>();
+      if (!names.back().insert(name).second)
+        file.fail(absl::StrCat("its description of functions has the name '", absl::CHexEscape(name),
+                               "' twice in one object"),
+                  where);
+      if (names.back().size() > kMostNames)
+        file.fail("its description of functions is damaged", where);
+    }
+  }
+  // DataError unless it is of the kind; the parser's own functions make numbers of bools, and integers of fractions.
+  void require(bool isOfKind) {
+    if (!isOfKind)
       file.fail("its description of functions is damaged", where);
+  }
+  const Json &list(const Json &found) {
+    require(found.is_array());
     return found;
   }
+  const Json &list(const Json &object, const char *name) { return list(object.at(name)); }
   std::uint64_t number(const Json &found) {
-    if (!found.is_number_unsigned())
-      file.fail("its description of functions is damaged", where);
+    require(found.is_number_unsigned());
     return found.get<std::uint64_t>();
+  }
+  bool flag(const Json &found) {
+    require(found.is_boolean());
+    return found.get<bool>();
   }
 
   void read(const Json &description) {
@@ -278,13 +308,16 @@ private:
     for (const Json &each : list(description, "variables")) {
       const auto &name = each.at("name").get_ref<const std::string &>();
       Tensor value = tensor(absl::StrCat("variables/", name));
-      Variable variable(Operand(value, where), {.name = name, .trainable = each.at("trainable").get<bool>()});
+      Variable variable(Operand(value, where), {.name = name, .trainable = flag(each.at("trainable"))});
       if (!made->variables.emplace(name, std::move(variable)).second)
         file.fail(absl::StrCat("variable '", name, "' is there twice"), where);
     }
+    std::set<std::string> names;
     for (const Json &each : list(description, "functions")) {
       auto function = std::make_shared<SavedFunction>();
       function->name = each.at("name").get<std::string>();
+      if (!names.insert(function->name).second)
+        file.fail(absl::StrCat("function '", absl::CHexEscape(function->name), "' is there twice"), where);
       for (const Json &saved : list(each, "traces"))
         function->traces.push_back(trace(function->name, saved));
       if (function->traces.empty())
@@ -347,7 +380,7 @@ private:
 
   std::vector<SavedPart> partsOf(const Json &saved) {
     std::vector<SavedPart> parts;
-    for (const Json &each : saved) {
+    for (const Json &each : list(saved)) {
       SavedPart made;
       const auto &kind = each.at("kind").get_ref<const std::string &>();
       auto found = std::ranges::find(kKinds, std::string_view(kind));
@@ -360,7 +393,7 @@ private:
         made.part.type = type(each);
       made.part.text = isTensor ? typeText(made.part.type, false) : each.at("text").get<std::string>();
       if (each.contains("bits"))
-        made.bits = each.at("bits").get<std::uint64_t>();
+        made.bits = number(each.at("bits"));
       parts.push_back(std::move(made));
     }
     return parts;
@@ -373,10 +406,11 @@ private:
     if (info == std::end(kDTypes))
       file.fail(absl::StrCat("element type '", name, "' is not known"), where);
     type.dtype = info->dtype;
-    for (const Json &size : saved.at("shape")) {
-      type.dims.push_back(size.is_null() ? schema::kOpenSize : size.get<std::int64_t>());
-      if (!size.is_null() && type.dims.back() < 0)
-        file.fail(absl::StrCat("a size is ", type.dims.back()), where);
+    for (const Json &size : list(saved, "shape")) {
+      require(size.is_null() || size.is_number_integer());
+      if (size.is_number_unsigned() ? number(size) > INT64_MAX : size.is_number_integer())
+        file.fail(absl::StrCat("a size is ", size.dump()), where);
+      type.dims.push_back(size.is_null() ? schema::kOpenSize : static_cast<std::int64_t>(number(size)));
     }
     return type;
   }
