@@ -30,7 +30,8 @@ RELAYED = {
     "message": "of the calls of requireType and fitting",
     "why": "of the calls of refuse",
     "named": "of an option of a layer, behind the layer's name",
-    "errno?std::strerror(errno):can't be opened": "of the operating system",
+    "std::strerror(errno)": "of the operating system",
+    "absl::StrCat(path,: ,message)": "of another MemoryError",
     "error": "of the compiler, or of the operating system",
 }
 

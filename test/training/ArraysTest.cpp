@@ -102,6 +102,8 @@ TEST(Npy, NamesWhatIsWrong) {
   EXPECT_CONTAINS(fault(npy(header("<f4", "(1,)"), four).substr(0, 40)),
                   "truncated: it ends within the header of the array");
   EXPECT_CONTAINS(fault("\x93NUMPY\x01"), "truncated: it ends within the header of the array");
+  EXPECT_CONTAINS(fault("\x93NUMPY\x02" + std::string("\0\0\0\0\1", 5)),
+                  "the header of the array has 16777216 bytes, and may have 1048576");
   EXPECT_CONTAINS(fault(npy(header("<f4", "(1,)"), four, 4)), "version 4 of the array's format is not known");
   for (const char *text : {"", "{}", "{'descr': '<f4', 'fortran_order': Maybe, 'shape': (1,)}",
                            "{'descr': '<f4', 'fortran_order': True, 'shape': (-1,)}",

@@ -2,6 +2,9 @@
 #include "Idx.h"
 #include "Testing.h"
 
+#include <bit>
+#include <ctime>
+
 using namespace calque;
 using namespace calque::testing;
 using data::Dataset;
@@ -61,7 +64,8 @@ TEST(Csv, FindsOutTypes) {
   EXPECT_EQ(table.matrix({}, DType::Float64).shape(), (Shape{3, 4}));
   EXPECT_MISUSE(DataError, table.matrix({"holes"}, DType::Int32), "the column 'holes' has values that are no int32");
   EXPECT_MISUSE(DataError, table.matrix({"count"}, DType::Bool), "the column 'count' has values that are no bool");
-  EXPECT_MISUSE(LookupError, table.column("size"), "the table has no column 'size'; it has name, count, weight");
+  EXPECT_MISUSE(LookupError, table.column("size"),
+                "the table has no column 'size'; there are count, holes, name, ok, text, weight");
   EXPECT_MISUSE(DTypeError, table.column("name"), "column 'name' of the table holds texts, which texts() gives");
   EXPECT_MISUSE(DTypeError, table.texts("count"), "column 'count' of the table holds numbers, which column() gives");
   writeFile(path, "a;b\n'x';\"1\"\n");
@@ -96,6 +100,53 @@ TEST(Csv, ReadsTheColumnsThatAreAskedFor) {
   EXPECT_MISUSE(ValueError, data::csv_dataset(path, {}), "csv_dataset: names no columns");
 }
 
+// As NumPy and TensorFlow read them: loadtxt and decode_csv give the same.
+TEST(Csv, RoundsNumbersThatAreTooLargeOrTooSmall) {
+  TemporaryDirectory directory;
+  const std::string path = directory.file("table.csv"), zeros(400, '0');
+  const std::string texts[] = {"1e-400",
+                               "-1e-400",
+                               "1e400",
+                               "-1e400",
+                               "0." + zeros + "1",
+                               "1" + zeros,
+                               "1" + zeros + "e-800",
+                               "0." + zeros + "1e800",
+                               "1e-9999999999999999999",
+                               "9e9999999999999999999",
+                               "1" + zeros + "e-400",
+                               "4e-324",
+                               "1e39",
+                               "1e-50"};
+  const double infinity = std::numeric_limits<double>::infinity();
+  const std::vector<double> wide = {0,        -0.0, infinity, -infinity, 0,      infinity, 0,
+                                    infinity, 0,    infinity, 1,         5e-324, 1e39,     1e-50};
+  std::string all = "a\n";
+  for (const std::string &text : texts)
+    all += text + "\n";
+  writeFile(path, all);
+  // Bit for bit, as there are zeros with a sign.
+  const std::vector<double> found = data::read_csv(path).column("a").to_vector<double>();
+  ASSERT_EQ(found.size(), wide.size());
+  for (std::size_t i = 0; i < wide.size(); ++i)
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(found[i]), std::bit_cast<std::uint64_t>(wide[i])) << texts[i];
+  const std::vector<float> narrow = data::read_csv(path, {{"a", DType::Float32}}).column("a").to_vector<float>();
+  for (std::size_t i = 0; i < wide.size(); ++i)
+    EXPECT_EQ(std::bit_cast<std::uint32_t>(narrow[i]), std::bit_cast<std::uint32_t>(static_cast<float>(wide[i])))
+        << texts[i];
+  std::vector<double> rows;
+  for (const auto &row : data::csv_dataset(path, {{"a", DType::Float64}}))
+    rows.push_back(row.at("a").item<double>());
+  EXPECT_EQ(rows, wide);
+  // What only begins as a number is a text, and integers are refused.
+  writeFile(path, "a\n1e400x\n");
+  EXPECT_EQ(data::read_csv(path).texts("a")[0], "1e400x");
+  EXPECT_CONTAINS(faultOf([&] { data::read_csv(path, {{"a"}}); }), "'1e400x' is no float32");
+  writeFile(path, "a\n9223372036854775808\n");
+  EXPECT_EQ(data::read_csv(path).column("a").to_vector<double>()[0], 0x1p63);
+  EXPECT_CONTAINS(faultOf([&] { data::read_csv(path, {{"a", DType::Int64}}); }), "'9223372036854775808' is no int64");
+}
+
 TEST(Csv, NamesLineAndColumnOfWhatIsWrong) {
   TemporaryDirectory directory;
   const std::string path = directory.file("table.csv");
@@ -118,6 +169,33 @@ TEST(Csv, NamesLineAndColumnOfWhatIsWrong) {
   EXPECT_CONTAINS(fault("a,b\n,1", {{"a", DType::Int32, 0.5}}), "line 2, column 'a': the default 0.5 is no int32");
   EXPECT_CONTAINS(fault("a,b\n,1", {{"a", DType::Int64, 0x1p63}}), "the default 9223372036854775808 is no int64");
   EXPECT_CONTAINS(fault("a,b\n,1", {{"a", DType::Bool, 2}}), "the default 2 is no bool");
+}
+
+// Eight times as many columns take some eight times as long, and not 64.
+TEST(Csv, TakesTimeByTheNumberOfColumns) {
+  TemporaryDirectory directory;
+  const std::string path = directory.file("wide.csv");
+  auto secondsFor = [&](int columns) {
+    std::string names, values;
+    for (int i = 0; i < columns; ++i) {
+      names += (i ? ",c" : "c") + std::to_string(i);
+      values += (i ? "," : "") + std::to_string(i % 100);
+    }
+    writeFile(path, names + "\n" + values + "\n" + values + "\n");
+    const std::vector<data::CsvColumn> some = {{"c1"}, {"c" + std::to_string(columns - 1)}};
+    const std::clock_t before = std::clock();
+    const data::CsvTable table = data::read_csv(path);
+    const Tensor matrix = table.matrix();
+    const double seconds = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
+    EXPECT_EQ(matrix.shape(), (Shape{2, columns}));
+    EXPECT_EQ(matrix[1][Operand(columns - 1)].item<float>(), static_cast<float>((columns - 1) % 100));
+    EXPECT_EQ(data::read_csv(path, some).column(some[1].name).to_vector<float>()[0],
+              static_cast<float>((columns - 1) % 100));
+    return seconds;
+  };
+  secondsFor(1000);
+  const double few = secondsFor(20'000), many = secondsFor(160'000);
+  EXPECT_LT(many, 30 * few);
 }
 
 //===-- Records ---------------------------------------------------------------------------------===//

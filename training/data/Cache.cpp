@@ -168,7 +168,8 @@ struct FromFile : Cursor {
                                      " without saying that it is whole"));
     if (record == absl::StrCat(std::string(kLast), records.count() - 2))
       return false;
-    std::optional<Parts> parts = decode(record);
+    std::optional<Parts> parts =
+        readWithinMemory(records.file.path, records.file.where, [&] { return decode(record); });
     if (!parts)
       records.file.fail(absl::StrCat("record ", records.count() - 1, " of the cache holds no element"));
     if (spec && !fits(*parts))

@@ -12,21 +12,24 @@ constexpr std::size_t kCifarSide = 32, kPlane = kCifarSide * kCifarSide, kImage 
 // A record has its labels, a byte each, and the planes of red, green and blue.
 void append(ImageSet &set, const std::string &path, std::size_t labels, std::size_t label, int classes,
             SourceLocation where) {
-  FileReader file(path, where);
-  const std::size_t before = set.labels.size();
-  for (std::string record; !(record = file.readSome(labels + kImage)).empty();) {
-    if (record.size() < labels + kImage)
-      file.fail(absl::StrCat("truncated: it ends within image ", set.labels.size() - before, ", which has ",
-                             labels + kImage, " bytes"));
-    set.labels.push_back(static_cast<unsigned char>(record[label]));
-    for (std::size_t i = 0; i < kPlane; ++i)
-      for (std::size_t channel = 0; channel < 3; ++channel)
-        set.pixels.push_back(static_cast<unsigned char>(record[labels + channel * kPlane + i]));
-  }
-  if (set.labels.size() == before)
-    file.fail("there are no images in it");
-  requireLabels(path, set.labels, before, classes, where);
-  set.count = static_cast<std::int64_t>(set.labels.size());
+  readWithinMemory(path, where, [&] {
+    FileReader file(path, where);
+    const std::size_t before = set.labels.size();
+    for (std::string record; !(record = file.readSome(labels + kImage)).empty();) {
+      if (record.size() < labels + kImage)
+        file.fail(absl::StrCat("truncated: it ends within image ", set.labels.size() - before, ", which has ",
+                               labels + kImage, " bytes"));
+      set.labels.push_back(static_cast<unsigned char>(record[label]));
+      if (set.labels.back() >= classes) // before more is unpacked
+        requireLabels(path, set.labels, before, classes, where);
+      for (std::size_t i = 0; i < kPlane; ++i)
+        for (std::size_t channel = 0; channel < 3; ++channel)
+          set.pixels.push_back(static_cast<unsigned char>(record[labels + channel * kPlane + i]));
+    }
+    if (set.labels.size() == before)
+      file.fail("there are no images in it");
+    set.count = static_cast<std::int64_t>(set.labels.size());
+  });
 }
 
 ImageSet readCifar10(const std::string &split, const std::string &directory, SourceLocation where) {
@@ -65,12 +68,16 @@ Dataset<> cifar100(const std::string &split, const std::string &directory, bool 
 
 Splits load_cifar10(const std::string &directory, SourceLocation where) {
   where = CallSite::resolve(where);
-  return {tensorsOf(readCifar10("train", directory, where)), tensorsOf(readCifar10("test", directory, where))};
+  return readWithinMemory(directory, where, [&] {
+    return Splits{tensorsOf(readCifar10("train", directory, where)), tensorsOf(readCifar10("test", directory, where))};
+  });
 }
 Splits load_cifar100(const std::string &directory, bool coarse, SourceLocation where) {
   where = CallSite::resolve(where);
-  return {tensorsOf(readCifar100("train", directory, coarse, where)),
-          tensorsOf(readCifar100("test", directory, coarse, where))};
+  return readWithinMemory(directory, where, [&] {
+    return Splits{tensorsOf(readCifar100("train", directory, coarse, where)),
+                  tensorsOf(readCifar100("test", directory, coarse, where))};
+  });
 }
 
 } // namespace calque::data

@@ -1,15 +1,18 @@
 #include "calque/data/csv.h"
+#include "Nearest.h"
 #include "Support.h"
 #include "calque/functions.h"
+#include "calque/init_scope.h"
 #include "data/File.h"
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace calque::data {
@@ -117,7 +120,7 @@ public:
     isFirst = !options.header;
     for (std::size_t i = 0; i < first.size(); ++i) {
       names.push_back(options.header ? std::string(absl::StripAsciiWhitespace(first[i].text)) : absl::StrCat(i));
-      if (std::find(names.begin(), names.end() - 1, names.back()) != names.end() - 1)
+      if (!places.emplace(names.back(), i).second)
         rows.file.fail(absl::StrCat("line 1: there are two columns with the name '", names.back(), "'"));
     }
   }
@@ -134,10 +137,10 @@ public:
     return true;
   }
   std::size_t find(const std::string &name) const {
-    const auto found = std::find(names.begin(), names.end(), name);
-    if (found == names.end())
-      rows.file.fail(absl::StrCat("there is no column '", name, "'; there are ", absl::StrJoin(names, ", ")));
-    return static_cast<std::size_t>(found - names.begin());
+    const auto found = places.find(name);
+    if (found == places.end())
+      rows.file.fail(absl::StrCat("there is no column '", name, "'; ", training::nearest(name, names)));
+    return found->second;
   }
   bool isMissing(const Field &field) const {
     return !field.isQuoted && std::find(options.na_values.begin(), options.na_values.end(),
@@ -148,13 +151,39 @@ public:
 
 private:
   const CsvOptions options;
+  absl::flat_hash_map<std::string, std::size_t> places; // of the names
   std::vector<Field> first;
   bool isFirst = false;
 };
 
 //===-- Values ----------------------------------------------------------------------------------===//
 
-// Nothing for what is no such value.
+// What a number is that a type of floats does not hold: 0 or infinity, with its sign. It is told by the power of ten of
+// its first digit that is not 0.
+template <typename T> T beyondRange(std::string_view text) {
+  const bool isNegative = text.starts_with('-');
+  constexpr std::int64_t kLarge = std::int64_t(1) << 40; // more than digits that there can be
+  std::int64_t power = 0, exponent = 0;
+  bool isBehindPoint = false, isBehindDigit = false;
+  const std::size_t letter = std::min(text.find_first_of("eE"), text.size());
+  for (char c : text.substr(0, letter)) {
+    if (c == '.')
+      isBehindPoint = true;
+    isBehindDigit = isBehindDigit || (c >= '1' && c <= '9');
+    if (c >= '0' && c <= '9' && isBehindDigit != isBehindPoint)
+      power += isBehindPoint ? -1 : 1;
+  }
+  const bool isFraction = text.substr(std::min(letter + 1, text.size())).starts_with('-');
+  for (char c : text.substr(letter))
+    if (c >= '0' && c <= '9')
+      exponent = std::min(exponent * 10 + (c - '0'), kLarge);
+  const bool isLarge = power + (isFraction ? -exponent : exponent) > 0;
+  const T magnitude = isLarge ? std::numeric_limits<T>::infinity() : T(0);
+  return isNegative ? -magnitude : magnitude;
+}
+
+// Nothing for what is no such value. A number that is too large or too small for a type of floats is infinity or 0; an
+// integer is refused.
 template <typename T> std::optional<T> parse(const std::string &field) {
   const std::string text(absl::StripAsciiWhitespace(field));
   T value{};
@@ -169,6 +198,9 @@ template <typename T> std::optional<T> parse(const std::string &field) {
     const char *begin = text.data() + (text.starts_with('+') && !text.starts_with("+-")),
                *end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(begin, end, value);
+    if constexpr (std::is_floating_point_v<T>)
+      if (error == std::errc::result_out_of_range && stop == end)
+        return beyondRange<T>({begin, end});
     return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
   }
 }
@@ -240,41 +272,47 @@ std::optional<DType> inferred(const TableReader &table, const std::vector<Field>
 CsvTable read_csv(const std::string &path, const std::vector<CsvColumn> &columns, const CsvOptions &options,
                   SourceLocation where) {
   where = CallSite::resolve(where);
+  CsvTable table;
+  readWithinMemory(path, where, [&] { table.read(path, columns, options, where); });
+  return table;
+}
+
+void CsvTable::read(const std::string &path, const std::vector<CsvColumn> &columns, const CsvOptions &options,
+                    SourceLocation where) {
   TableReader table(path, options, where);
-  CsvTable result;
   std::vector<Field> fields;
   if (!columns.empty()) {
     std::vector<Values> values;
     for (const CsvColumn &column : columns)
       values.emplace_back(column, table.find(column.name));
-    for (; table.next(fields); ++result.rows_)
+    for (; table.next(fields); ++rows_)
       for (Values &each : values)
         each.append(table, fields[each.index]);
     for (const Values &each : values) {
-      result.names_.push_back(each.column.name);
-      result.columns_[each.column.name] = each.tensor(result.rows_);
+      names_.push_back(each.column.name);
+      columns_[each.column.name] = each.tensor(rows_);
     }
-    return result;
+    return;
   }
   std::vector<std::vector<Field>> all(table.names.size());
-  for (; table.next(fields); ++result.rows_)
+  for (; table.next(fields); ++rows_)
     for (std::size_t i = 0; i < all.size(); ++i)
       all[i].push_back(std::move(fields[i]));
-  result.names_ = table.names;
+  names_ = table.names;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (const std::optional<DType> dtype = inferred(table, all[i])) {
       Values values({table.names[i], *dtype}, i);
       for (const Field &field : all[i])
         values.append(table, field);
-      result.columns_[table.names[i]] = values.tensor(result.rows_);
+      columns_[table.names[i]] = values.tensor(rows_);
     } else {
       std::vector<std::string> texts;
       for (Field &field : all[i])
         texts.push_back(std::move(field.text));
-      result.columns_[table.names[i]] = std::move(texts);
+      columns_[table.names[i]] = std::move(texts);
     }
+    std::vector<Field>().swap(all[i]);
   }
-  return result;
 }
 
 Dataset<std::map<std::string, Tensor>> csv_dataset(const std::string &path, const std::vector<CsvColumn> &columns,
@@ -283,11 +321,11 @@ Dataset<std::map<std::string, Tensor>> csv_dataset(const std::string &path, cons
   if (columns.empty())
     throw ValueError("csv_dataset: names no columns; read_csv finds out the types of all", where);
   auto begin = [=]() -> detail::Generator {
-    auto table = std::make_shared<TableReader>(path, options, where);
+    auto table = readWithinMemory(path, where, [&] { return std::make_shared<TableReader>(path, options, where); });
     std::vector<std::size_t> indices;
     for (const CsvColumn &column : columns)
       indices.push_back(table->find(column.name));
-    return [table, columns, indices]() -> std::optional<detail::Parts> {
+    auto next = [table, columns, indices]() -> std::optional<detail::Parts> {
       std::vector<Field> fields;
       if (!table->next(fields))
         return std::nullopt;
@@ -299,6 +337,7 @@ Dataset<std::map<std::string, Tensor>> csv_dataset(const std::string &path, cons
       }
       return detail::partsOf(row);
     };
+    return [next, path, where] { return readWithinMemory(path, where, next); };
   };
   std::map<std::string, Tensor> signature;
   for (const CsvColumn &column : columns)
@@ -310,7 +349,7 @@ Dataset<std::map<std::string, Tensor>> csv_dataset(const std::string &path, cons
 Dataset<std::vector<std::string>> csv_rows(const std::string &path, const CsvOptions &options, SourceLocation where) {
   where = CallSite::resolve(where);
   auto begin = [=]() -> detail::Generator {
-    return [rows = std::make_shared<RowReader>(path, options, where)]() -> std::optional<detail::Parts> {
+    auto next = [rows = std::make_shared<RowReader>(path, options, where)]() -> std::optional<detail::Parts> {
       std::vector<Field> fields;
       if (!rows->next(fields))
         return std::nullopt;
@@ -319,6 +358,7 @@ Dataset<std::vector<std::string>> csv_rows(const std::string &path, const CsvOpt
         texts.push_back(std::move(field.text));
       return detail::partsOf(texts);
     };
+    return [next, path, where] { return readWithinMemory(path, where, next); };
   };
   return detail::Access::typed<std::vector<std::string>>(detail::Untyped::generator(begin, std::nullopt));
 }
@@ -328,7 +368,7 @@ Dataset<std::vector<std::string>> csv_rows(const std::string &path, const CsvOpt
 const CsvTable::Column &CsvTable::find(const std::string &name, SourceLocation where) const {
   const auto found = columns_.find(name);
   if (found == columns_.end())
-    throw LookupError(absl::StrCat("the table has no column '", name, "'; it has ", absl::StrJoin(names_, ", ")),
+    throw LookupError(absl::StrCat("the table has no column '", name, "'; ", training::nearest(name, names_)),
                       CallSite::resolve(where));
   return found->second;
 }
@@ -350,7 +390,12 @@ const std::vector<std::string> &CsvTable::texts(const std::string &name, SourceL
 }
 
 Tensor CsvTable::matrix(const std::vector<std::string> &names, DType dtype, SourceLocation where) const {
-  std::vector<Tensor> columns;
+  struct Cast {
+    Tensor values;
+    const std::byte *bytes;
+  };
+  std::vector<Cast> columns;
+  InitScope now; // the values are needed, also while a function is traced
   for (const std::string &name : names.empty() ? names_ : names)
     if (!names.empty() || std::holds_alternative<Tensor>(find(name, where))) {
       const Tensor given = column(name, where), as = cast(given, dtype);
@@ -358,11 +403,20 @@ Tensor CsvTable::matrix(const std::vector<std::string> &names, DType dtype, Sour
       if (!is_floating(dtype) && any(not_equal(cast(as, given.dtype()), given)).item<bool>())
         throw DataError(absl::StrCat("the column '", name, "' has values that are no ", name_of(dtype)),
                         CallSite::resolve(where));
-      columns.push_back(expand_dims(as, {1}));
+      columns.push_back({as, as.bytes(where).data()});
     }
   if (columns.empty())
     throw ValueError("the table has no columns of numbers for a matrix", CallSite::resolve(where));
-  return concat(columns, 1);
+  // By hand, as an operation is not made for as many operands as there may be columns.
+  const std::size_t width = size_of(dtype), rows = static_cast<std::size_t>(rows_);
+  std::vector<std::byte> bytes(rows * columns.size() * width);
+  for (std::size_t row = 0, at = 0; row < rows; ++row)
+    for (const Cast &column : columns) {
+      std::memcpy(bytes.data() + at, column.bytes + row * width, width);
+      at += width;
+    }
+  return calque::detail::makeTensor(dtype, bytes.data(), rows * columns.size(),
+                                    {rows_, static_cast<std::int64_t>(columns.size())}, where);
 }
 
 } // namespace calque::data

@@ -6,9 +6,23 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 namespace calque::data {
+
+void failForMemory(const std::string &path, SourceLocation where) {
+  throw MemoryError(absl::StrCat(path, ": there is not enough memory for what is in it"), CallSite::resolve(where));
+}
+
+void failForMemory(const std::string &path, const MemoryError &error, SourceLocation where) {
+  const std::string text = error.what(), message = text.substr(0, text.find('\n'));
+  if (text.starts_with(path))
+    throw;
+  throw MemoryError(absl::StrCat(path, ": ", message), CallSite::resolve(where));
+}
 
 void FileReader::Close::operator()(gzFile_s *file) const { gzclose(file); }
 
@@ -16,12 +30,17 @@ FileReader::FileReader(const std::string &path, SourceLocation where, Compressio
     : path(path), where(where) {
   calque::detail::requirePath(path, where);
   errno = 0;
+  descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0)
+    fail(std::strerror(errno));
   if (compression == Compression::None)
-    plain.reset(std::fopen(path.c_str(), "rb"));
+    plain.reset(::fdopen(descriptor, "rb"));
   else // zlib also reads files that are not compressed
-    compressed.reset(gzopen(path.c_str(), "rb"));
-  if (!plain && !compressed)
-    fail(errno ? std::strerror(errno) : "can't be opened");
+    compressed.reset(gzdopen(descriptor, "rb"));
+  if (!plain && !compressed) {
+    ::close(descriptor);
+    failForMemory(path, where);
+  }
   if (compression == Compression::Gzip && gzdirect(compressed.get()) == 1)
     fail("not compressed by gzip, as it should be");
 }
@@ -55,19 +74,39 @@ std::size_t FileReader::read(void *out, std::size_t count) {
   return done;
 }
 
-std::string FileReader::readSome(std::uint64_t count) {
-  std::string bytes;
-  while (bytes.size() < count && !isAtEnd) {
-    const std::size_t before = bytes.size(), piece = std::min(nextPiece(before), count - before);
+void FileReader::append(std::string &bytes, std::uint64_t count) {
+  for (std::uint64_t done = 0; done < count && !isAtEnd;) {
+    const std::size_t before = bytes.size(), piece = std::min(nextPiece(before), count - done);
     bytes.resize(before + piece);
     const std::size_t got = read(bytes.data() + before, piece);
-    if (got < piece) {
-      bytes.resize(before + got);
-      break;
-    }
+    bytes.resize(before + got);
+    done += got;
   }
-  return bytes;
 }
+
+bool FileReader::isCompressed() const { return compressed && gzdirect(compressed.get()) == 0; }
+
+std::uint64_t FileReader::mostLeft() const {
+  struct stat status{};
+  if (::fstat(descriptor, &status) || !S_ISREG(status.st_mode))
+    return UINT64_MAX;
+  auto most = static_cast<std::uint64_t>(status.st_size);
+  if (isCompressed() && __builtin_mul_overflow(most, kMostExpansion, &most))
+    return UINT64_MAX;
+  return most - std::min(most, position_);
+}
+
+bool FileReader::mayHold(std::uint64_t count) const {
+  constexpr std::uint64_t kFew = 1 << 16; // no more than a buffer, for which the system isn't asked
+  return count <= kFew || count <= mostLeft();
+}
+
+std::optional<std::uint64_t> FileReader::left() const {
+  const std::uint64_t most = plain ? mostLeft() : UINT64_MAX;
+  return most == UINT64_MAX ? std::nullopt : std::optional(most);
+}
+
+std::string FileReader::rest() const { return absl::StrCat(isCompressed() ? "at most " : "", mostLeft()); }
 
 void FileReader::fail(const std::string &fault) const {
   throw DataError(absl::StrCat(path, ": ", fault), CallSite::resolve(where));

@@ -35,9 +35,8 @@ unsigned bigEndian(const unsigned char *bytes) {
   return unsigned(bytes[0]) << 24 | unsigned(bytes[1]) << 16 | unsigned(bytes[2]) << 8 | bytes[3];
 }
 
-} // namespace
-
-IdxFile readIdxFile(const std::string &path, unsigned expected, SourceLocation where) {
+IdxFile read(const std::string &path, unsigned expected, SourceLocation where,
+             const std::function<void(const Shape &)> &check) {
   FileReader reader(path, where);
   auto header = [&](unsigned char *out) {
     if (reader.read(out, 4) != 4)
@@ -60,17 +59,23 @@ IdxFile readIdxFile(const std::string &path, unsigned expected, SourceLocation w
     if (__builtin_mul_overflow(total, static_cast<std::size_t>(file.shape.back()), &total))
       total = kTooMany;
   }
+  if (check)
+    check(file.shape);
   auto appendSize = [](std::string *text, const Size &size) { text->append(size.str()); };
   std::string sizes =
       file.shape.empty() ? "one element" : absl::StrCat(absl::StrJoin(file.shape, "x", appendSize), " elements");
+  const std::string bytes = total == kTooMany ? "more than 2^64" : absl::StrCat(total);
+  if (!reader.mayHold(total))
+    reader.fail(
+        absl::StrCat("truncated: its header says ", sizes, ", and there are ", reader.rest(), " bytes of ", bytes));
   // A header may be wrong about the size, so memory grows with the bytes that are read.
   while (file.bytes.size() < total) {
     std::size_t before = file.bytes.size(), piece = std::min<std::size_t>(nextPiece(before), total - before);
     file.bytes.resize(before + piece);
     std::size_t got = reader.read(file.bytes.data() + before, piece);
     if (got != piece)
-      reader.fail(absl::StrCat("truncated: its header says ", sizes, ", and there are ", before + got, " bytes of ",
-                               total == kTooMany ? "more than 2^64" : absl::StrCat(total)));
+      reader.fail(
+          absl::StrCat("truncated: its header says ", sizes, ", and there are ", before + got, " bytes of ", bytes));
   }
   unsigned char more;
   if (reader.read(&more, 1))
@@ -78,8 +83,7 @@ IdxFile readIdxFile(const std::string &path, unsigned expected, SourceLocation w
   return file;
 }
 
-Tensor read_idx(const std::string &path, SourceLocation where) {
-  IdxFile file = readIdxFile(path, 0, where);
+Tensor tensorOf(const IdxFile &file, SourceLocation where) {
   const unsigned char *bytes = file.bytes.data();
   std::size_t step = sizeOf(file.type), count = file.bytes.size() / step;
   auto convert = [&](auto decode) {
@@ -106,6 +110,17 @@ Tensor read_idx(const std::string &path, SourceLocation where) {
   return convert([](const unsigned char *p) {
     return std::bit_cast<double>(std::uint64_t(bigEndian(p)) << 32 | bigEndian(p + 4));
   });
+}
+
+} // namespace
+
+IdxFile readIdxFile(const std::string &path, unsigned magic, SourceLocation where,
+                    const std::function<void(const Shape &)> &check) {
+  return readWithinMemory(path, where, [&] { return read(path, magic, where, check); });
+}
+
+Tensor read_idx(const std::string &path, SourceLocation where) {
+  return readWithinMemory(path, where, [&] { return tensorOf(read(path, 0, where, nullptr), where); });
 }
 
 } // namespace calque::data

@@ -3,6 +3,7 @@
 
 #include "calque/tensor.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,10 @@ struct IdxFile {
   std::vector<unsigned char> bytes;
 };
 
-// Reads a plain or compressed file; `magic` is what its first four bytes must be, 0 for any. DataError.
-IdxFile readIdxFile(const std::string &path, unsigned magic, SourceLocation where);
+// Reads a plain or compressed file; `magic` is what its first four bytes must be, 0 for any. `check` looks at the shape
+// of the header before elements are read, and throws where it is not the right one. DataError; MemoryError.
+IdxFile readIdxFile(const std::string &path, unsigned magic, SourceLocation where,
+                    const std::function<void(const Shape &)> &check = nullptr);
 
 } // namespace calque::data
 #endif

@@ -39,6 +39,8 @@ Tensor decode(const std::string &bytes, const ImageOptions &options, const std::
   if (isJpeg && options.channels % 2 == 0 && options.channels != 0)
     throw ValueError(absl::StrCat("a JPEG has no opacity, and so none of ", options.channels, " channels"), where);
   const Pixels pixels = isJpeg ? decodeJpeg(bytes, options.channels) : decodePng(bytes, options.channels);
+  if (pixels.isTooMuch)
+    throw std::bad_alloc();
   if (!pixels.fault.empty())
     throw DataError(absl::StrCat(place, "the ", isJpeg ? "JPEG" : "PNG", " image is damaged: ", pixels.fault), where);
   const Shape shape = {Size(pixels.height), Size(pixels.width), Size(pixels.channels)};
@@ -93,10 +95,13 @@ std::string encoded(const char *name, std::string file, SourceLocation where) {
 Tensor read_image(const std::string &path, ImageOptions options, SourceLocation where) {
   where = CallSite::resolve(where);
   requireOptions(options, where);
-  return decode(FileReader(path, where, Compression::None).readAll(), options, absl::StrCat(path, ": "), where);
+  return readWithinMemory(path, where, [&] {
+    return decode(FileReader(path, where, Compression::None).readAll(), options, absl::StrCat(path, ": "), where);
+  });
 }
 Tensor decode_image(const std::string &bytes, ImageOptions options, SourceLocation where) {
-  return decode(bytes, options, "decode_image: ", CallSite::resolve(where));
+  where = CallSite::resolve(where);
+  return readWithinMemory("decode_image", where, [&] { return decode(bytes, options, "decode_image: ", where); });
 }
 
 Tensor adjust_contrast(const Operand &images, const Operand &factor) {

@@ -11,12 +11,9 @@ namespace calque::data {
 struct Pixels {
   std::size_t width = 0, height = 0, channels = 0;
   std::vector<unsigned char> bytes;
-  std::string fault; // why there are none
+  std::string fault;      // why there are none
+  bool isTooMuch = false; // there is not enough memory for them
 };
-
-// An image that takes more memory than this for each byte of its file is refused before memory is taken. Deflate makes
-// at most 1032 bytes of one, and a JPEG takes at least 2 bits for the 64 bytes of a block.
-constexpr std::size_t kMostExpansion = 1032;
 
 // With `channels` from 1 to 4, or 0.
 Pixels decodePng(const std::string &file, int channels);
@@ -24,7 +21,9 @@ Pixels decodeJpeg(const std::string &file, int channels);
 std::string encodePng(const Pixels &pixels);
 std::string encodeJpeg(const Pixels &pixels, int quality);
 
-// A fault, or nothing, for an image that a file of so many bytes can't hold.
+// A fault, or nothing, for an image that a file of so many bytes can't hold, so that it is refused before memory is
+// taken: deflate makes at most kMostExpansion bytes of one, and a JPEG takes at least 2 bits for the 64 bytes of a
+// block.
 std::string tooLarge(std::size_t width, std::size_t height, std::size_t channels, std::size_t file);
 
 } // namespace calque::data

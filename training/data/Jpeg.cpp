@@ -7,17 +7,21 @@
 #include <cstring>
 #include <jpeglib.h>
 
+#include <jerror.h>
+
 namespace calque::data {
 namespace {
 
 struct Errors : jpeg_error_mgr {
   std::jmp_buf jump;
   char text[JMSG_LENGTH_MAX] = {};
+  bool hasNoMemory = false;
 };
 
 [[noreturn]] void onError(j_common_ptr codec) {
   auto &errors = *static_cast<Errors *>(codec->err);
   (*errors.format_message)(codec, errors.text);
+  errors.hasNoMemory = errors.msg_code == JERR_OUT_OF_MEMORY;
   std::longjmp(errors.jump, 1);
 }
 // Warnings say that data are damaged, and that the pixels of a part of the image are made up.
@@ -42,6 +46,14 @@ void onProgress(j_common_ptr codec) {
   }
 }
 
+// Releases it also where something is thrown; nothing is while libjpeg's functions are on the stack.
+struct Decompress : jpeg_decompress_struct {
+  Decompress() : jpeg_decompress_struct{} {}
+  ~Decompress() { jpeg_destroy_decompress(this); }
+  Decompress(const Decompress &) = delete;
+  Decompress &operator=(const Decompress &) = delete;
+};
+
 bool read(jpeg_decompress_struct &codec, Errors &errors, const std::string &file, int asked, Pixels &pixels) {
   if (setjmp(errors.jump))
     return false;
@@ -59,8 +71,9 @@ bool read(jpeg_decompress_struct &codec, Errors &errors, const std::string &file
   pixels.height = codec.output_height;
   pixels.channels = static_cast<std::size_t>(codec.output_components);
   const std::size_t stride = pixels.width * pixels.channels;
-  pixels.bytes.resize(stride * pixels.height);
   while (codec.output_scanline < codec.output_height) {
+    // Memory grows with the rows that there are, as a header may be wrong about them.
+    pixels.bytes.resize((codec.output_scanline + 1) * stride);
     JSAMPROW row = pixels.bytes.data() + codec.output_scanline * stride;
     jpeg_read_scanlines(&codec, &row, 1);
   }
@@ -93,8 +106,8 @@ bool write(jpeg_compress_struct &codec, Errors &errors, const Pixels &pixels, in
 
 Pixels decodeJpeg(const std::string &file, int channels) {
   Pixels pixels;
-  jpeg_decompress_struct codec{};
   Errors errors;
+  Decompress codec;
   prepare(errors);
   codec.err = &errors;
   jpeg_progress_mgr progress{};
@@ -107,7 +120,7 @@ Pixels decodeJpeg(const std::string &file, int channels) {
   } else {
     pixels.fault = errors.text;
   }
-  jpeg_destroy_decompress(&codec);
+  pixels.isTooMuch = errors.hasNoMemory;
   return pixels;
 }
 

@@ -16,6 +16,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 namespace calque::data {
 namespace {
@@ -158,38 +159,85 @@ std::string printable(std::string_view bytes) {
 }
 } // namespace
 
-Tensor arrayIn(std::string_view bytes, const FileReader &file, const std::string &place) {
-  if (!bytes.starts_with(kMagic))
+namespace {
+// What the header says.
+struct Array {
+  Header header;
+  std::string kind; // "f4"
+  std::size_t width = 0;
+  std::size_t begin = 0;   // of the elements
+  std::size_t bytes = 0;   // of these
+  bool isTooLarge = false; // more than 2^64 bytes
+};
+
+// Nothing where the header goes beyond the bytes; with all bytes of a file that is a fault.
+std::optional<Array> headerIn(std::string_view bytes, const FileReader &file, const std::string &place) {
+  if (!bytes.starts_with(kMagic.substr(0, bytes.size())) || bytes.empty())
     file.fail(absl::StrCat(place, "this is no array of NumPy: it does not begin with its magic number"));
   const std::size_t before = bytes.size() > 6 && bytes[6] == 1 ? 10 : 12;
-  std::size_t length = 0;
-  if (bytes.size() >= before)
-    for (std::size_t i = before; i-- > 8;)
-      length = length << 8 | static_cast<unsigned char>(bytes[i]);
-  if (bytes.size() < before || bytes.size() - before < length)
-    file.fail(absl::StrCat(place, "truncated: it ends within the header of the array"));
-  if (bytes[6] < 1 || bytes[6] > 3)
+  if (bytes.size() > 6 && (bytes[6] < 1 || bytes[6] > 3))
     file.fail(absl::StrCat(place, "version ", int(bytes[6]), " of the array's format is not known"));
-  Header header;
+  if (bytes.size() < before)
+    return std::nullopt;
+  std::size_t length = 0;
+  for (std::size_t i = before; i-- > 8;)
+    length = length << 8 | static_cast<unsigned char>(bytes[i]);
+  if (length > kMostArrayHeader)
+    file.fail(absl::StrCat(place, "the header of the array has ", length, " bytes, and may have ", kMostArrayHeader));
+  if (bytes.size() - before < length)
+    return std::nullopt;
+  Array array;
+  Header &header = array.header;
   if (!HeaderParser(bytes.substr(before, length)).parse(header))
     file.fail(absl::StrCat(place, "the header of the array is damaged, or one of fields: ",
                            printable(bytes.substr(before, std::min<std::size_t>(length, 200)))));
-  bytes.remove_prefix(before + length);
-
+  array.begin = before + length;
   const std::string &descr = header.descr;
-  const std::string kind = descr.empty() ? "" : descr.substr(descr.find_first_not_of("<>|=") == 1);
-  const bool isSwapped = descr.starts_with('>');
-  const std::size_t width = kind.size() == 2 && kind[1] >= '1' && kind[1] <= '8' ? std::size_t(kind[1] - '0') : 0;
-  std::size_t count = 1, total = width;
-  bool isTooLarge = false;
+  const std::string &kind = array.kind = descr.empty() ? "" : descr.substr(descr.find_first_not_of("<>|=") == 1);
+  array.bytes = array.width = kind.size() == 2 && kind[1] >= '1' && kind[1] <= '8' ? std::size_t(kind[1] - '0') : 0;
   for (std::int64_t size : header.shape) // numbers of elements and bytes that no file has
-    isTooLarge |= __builtin_mul_overflow(total, static_cast<std::size_t>(size), &total);
+    array.isTooLarge |= __builtin_mul_overflow(array.bytes, static_cast<std::size_t>(size), &array.bytes);
+  return array;
+}
+
+// A fault where a type that is known asks for other than so many bytes of elements.
+void requireBytes(const Array &array, std::uint64_t given, const FileReader &file, const std::string &place) {
+  if (array.isTooLarge || array.bytes != given)
+    file.fail(absl::StrCat(place, "the header says ", array.header.descr, array.header.shape.str(), ", which are ",
+                           array.isTooLarge ? "more than 2^64" : absl::StrCat(array.bytes), " bytes, and there are ",
+                           given));
+}
+
+constexpr std::string_view kKinds[] = {"b1", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "f2", "f4", "f8"};
+
+[[noreturn]] void refuseKind(const Array &array, const FileReader &file, const std::string &place) {
+  file.fail(
+      absl::StrCat(place, "the array is one of '", array.header.descr, "', which no element type of Calque holds"));
+}
+} // namespace
+
+bool checkArray(std::string_view first, std::uint64_t size, const FileReader &file, const std::string &place) {
+  const std::optional<Array> array = headerIn(first, file, place);
+  if (!array)
+    return false;
+  if (std::ranges::find(kKinds, array->kind) == std::end(kKinds))
+    refuseKind(*array, file, place);
+  requireBytes(*array, size - std::min<std::uint64_t>(size, array->begin), file, place);
+  return true;
+}
+
+Tensor arrayIn(std::string_view bytes, const FileReader &file, const std::string &place) {
+  const std::optional<Array> array = headerIn(bytes, file, place);
+  if (!array)
+    file.fail(absl::StrCat(place, "truncated: it ends within the header of the array"));
+  const Header &header = array->header;
+  const std::string &kind = array->kind;
+  const std::size_t width = array->width;
+  const bool isSwapped = header.descr.starts_with('>');
+  bytes.remove_prefix(array->begin);
   auto convert = [&](auto decode) {
-    if (isTooLarge || total != bytes.size())
-      file.fail(absl::StrCat(place, "the header says ", descr, header.shape.str(), ", which are ",
-                             isTooLarge ? "more than 2^64" : absl::StrCat(total), " bytes, and there are ",
-                             bytes.size()));
-    count = total / width;
+    requireBytes(*array, bytes.size(), file, place);
+    const std::size_t count = bytes.size() / width;
     using T = decltype(decode(bytes.data()));
     std::vector<T> values(count);
     for (std::size_t i = 0; i < count; ++i)
@@ -230,7 +278,7 @@ Tensor arrayIn(std::string_view bytes, const FileReader &file, const std::string
     return as(std::type_identity<float>(), std::type_identity<float>());
   if (kind == "f8")
     return as(std::type_identity<double>(), std::type_identity<double>());
-  file.fail(absl::StrCat(place, "the array is one of '", descr, "', which no element type of Calque holds"));
+  refuseKind(*array, file, place);
 }
 
 std::string npyOf(const Tensor &x, SourceLocation where) {
@@ -271,8 +319,16 @@ std::string npyOf(const Tensor &x, SourceLocation where) {
 }
 
 Tensor read_npy(const std::string &path, SourceLocation where) {
-  FileReader file(path, CallSite::resolve(where), Compression::None);
-  return arrayIn(file.readAll(), file, "");
+  where = CallSite::resolve(where);
+  FileReader file(path, where, Compression::None);
+  return readWithinMemory(path, where, [&] {
+    // The header before the elements, as the file may be large and another one.
+    std::string bytes = file.readSome(kMostArrayHeader);
+    if (const std::optional<std::uint64_t> rest = file.left())
+      checkArray(bytes, bytes.size() + *rest, file, "");
+    file.append(bytes, UINT64_MAX);
+    return arrayIn(bytes, file, "");
+  });
 }
 
 void write_npy(const std::string &path, const Tensor &x, SourceLocation where) {

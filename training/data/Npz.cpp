@@ -20,6 +20,7 @@ constexpr std::uint32_t kLocal = 0x04034b50, kEntry = 0x02014b50, kEnd = 0x06054
                         kLocator = 0x07064b50;
 constexpr std::uint64_t kSee64 = 0xffffffff; // the number is in the field of 64 bits
 constexpr unsigned kStored = 0, kDeflated = 8;
+constexpr std::size_t kFewest = 64; // of an array, of which NumPy's headers are multiples
 
 //===-- Reading ---------------------------------------------------------------------------------===//
 
@@ -123,10 +124,14 @@ private:
       file.fail(absl::StrCat(place, "method ", method, " of compression is not known"));
     z_stream stream{};
     if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
-      throw MemoryError("zlib has no memory", file.where);
+      throw std::bad_alloc();
     std::unique_ptr<z_stream, int (*)(z_stream *)> closed(&stream, inflateEnd);
-    // The size may be forged, so memory grows with what comes out, and that with what goes in.
+    if (size / kMostExpansion > packed.size())
+      file.fail(absl::StrCat(place, "the directory says ", size, " bytes, which ", packed.size(), " can't hold"));
+    // The size may be forged, so memory grows with what comes out, and that with what goes in. What the array's header
+    // says must fit the size before more comes out.
     std::string content;
+    bool isChecked = false;
     stream.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(packed.data()));
     std::size_t left = packed.size();
     for (int result = Z_OK; result != Z_STREAM_END;) {
@@ -139,8 +144,12 @@ private:
       result = inflate(&stream, Z_NO_FLUSH);
       left -= in - stream.avail_in;
       content.resize(before + piece - stream.avail_out);
+      if (result == Z_MEM_ERROR)
+        throw std::bad_alloc();
       if ((result != Z_OK && result != Z_STREAM_END) || content.size() > size)
         file.fail(absl::StrCat(place, "the compressed data are damaged"));
+      if (!isChecked && result == Z_OK && content.size() >= kFewest)
+        isChecked = checkArray(content, size, file, place);
     }
     if (content.size() != size)
       file.fail(absl::StrCat(place, "the directory says ", size, " bytes, and there are ", content.size()));
@@ -185,8 +194,9 @@ std::string deflated(const std::string &content, SourceLocation where) {
 } // namespace
 
 std::map<std::string, Tensor> read_npz(const std::string &path, SourceLocation where) {
-  FileReader file(path, CallSite::resolve(where), Compression::None);
-  return Zip(file, file.readAll()).arrays();
+  where = CallSite::resolve(where);
+  FileReader file(path, where, Compression::None);
+  return readWithinMemory(path, where, [&] { return Zip(file, file.readAll()).arrays(); });
 }
 
 // All sizes and places are in the fields of 64 bits, so that there is one way for small files and large ones.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <png.h>
 
@@ -15,11 +16,30 @@ struct Source {
   std::size_t at = 0;
 };
 
-void onError(png_structp png, png_const_charp message) {
-  static_cast<Source *>(png_get_error_ptr(png))->pixels.fault = message;
-  png_longjmp(png, 1);
-}
-void onWarning(png_structp, png_const_charp) {} // of what does not matter for the pixels
+// Releases them also where something is thrown; nothing is while libpng's functions are on the stack.
+struct Codec {
+  explicit Codec(Source &source) {
+    png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &source, onError, onWarning, &source, allocate, nullptr);
+    info = png ? png_create_info_struct(png) : nullptr;
+  }
+  ~Codec() { png_destroy_read_struct(&png, &info, nullptr); }
+  Codec(const Codec &) = delete;
+  Codec &operator=(const Codec &) = delete;
+
+  static void onError(png_structp png, png_const_charp message) {
+    static_cast<Source *>(png_get_error_ptr(png))->pixels.fault = message;
+    png_longjmp(png, 1);
+  }
+  static void onWarning(png_structp, png_const_charp) {} // of what does not matter for the pixels
+  static png_voidp allocate(png_structp png, png_alloc_size_t count) {
+    png_voidp memory = std::malloc(count);
+    if (!memory)
+      static_cast<Source *>(png_get_mem_ptr(png))->pixels.isTooMuch = true;
+    return memory;
+  }
+  png_structp png;
+  png_infop info;
+};
 
 void readFrom(png_structp png, png_bytep out, std::size_t count) {
   auto &source = *static_cast<Source *>(png_get_io_ptr(png));
@@ -29,7 +49,7 @@ void readFrom(png_structp png, png_bytep out, std::size_t count) {
   source.at += count;
 }
 
-void read(png_structp png, png_infop info, Source &source, int asked, std::vector<png_bytep> &rows) {
+void read(png_structp png, png_infop info, Source &source, int asked) {
   Pixels &pixels = source.pixels;
   if (setjmp(png_jmpbuf(png)))
     return;
@@ -58,12 +78,17 @@ void read(png_structp png, png_infop info, Source &source, int asked, std::vecto
   if (!pixels.fault.empty())
     return;
   const std::size_t stride = png_get_rowbytes(png, info);
-  pixels.bytes.resize(stride * pixels.height);
-  rows.resize(pixels.height);
-  for (std::size_t y = 0; y < pixels.height; ++y)
-    rows[y] = pixels.bytes.data() + y * stride;
-  for (int pass = 0; pass < passes; ++pass)
-    png_read_rows(png, rows.data(), nullptr, static_cast<png_uint_32>(pixels.height));
+  if (passes > 1) { // the rows of each pass are filled into those before
+    pixels.bytes.resize(stride * pixels.height);
+    for (int pass = 0; pass < passes; ++pass)
+      for (std::size_t y = 0; y < pixels.height; ++y)
+        png_read_row(png, pixels.bytes.data() + y * stride, nullptr);
+  } else { // memory grows with the rows that there are, as a header may be wrong about them
+    for (std::size_t y = 0; y < pixels.height; ++y) {
+      pixels.bytes.resize((y + 1) * stride);
+      png_read_row(png, pixels.bytes.data() + y * stride, nullptr);
+    }
+  }
   png_read_end(png, nullptr);
 }
 
@@ -88,14 +113,11 @@ void write(png_structp png, png_infop info, const Pixels &pixels, std::string &f
 Pixels decodePng(const std::string &file, int channels) {
   Pixels pixels;
   Source source{file, pixels};
-  std::vector<png_bytep> rows;
-  png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &source, onError, onWarning);
-  png_infop info = png ? png_create_info_struct(png) : nullptr;
-  if (info)
-    read(png, info, source, channels, rows);
+  const Codec codec(source);
+  if (codec.info)
+    read(codec.png, codec.info, source, channels);
   else
-    pixels.fault = "libpng has no memory";
-  png_destroy_read_struct(&png, &info, nullptr);
+    pixels.isTooMuch = true;
   return pixels;
 }
 
@@ -103,7 +125,7 @@ std::string encodePng(const Pixels &pixels) {
   std::string file;
   Pixels fault;
   Source source{file, fault};
-  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &source, onError, onWarning);
+  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &source, Codec::onError, Codec::onWarning);
   png_infop info = png ? png_create_info_struct(png) : nullptr;
   if (info)
     write(png, info, pixels, file);

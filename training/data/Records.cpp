@@ -51,6 +51,10 @@ RecordReader::RecordReader(const std::string &path, SourceLocation where, Compre
     : file(path, where, compression) {}
 
 bool RecordReader::next(std::string &record) {
+  return readWithinMemory(file.path, file.where, [&] { return read(record); });
+}
+
+bool RecordReader::read(std::string &record) {
   const std::uint64_t begin = file.position();
   auto place = [&] { return absl::StrCat("record ", count_, ", at byte ", begin, ", "); };
   std::array<char, 12> header;
@@ -62,7 +66,9 @@ bool RecordReader::next(std::string &record) {
   if (fromLittleEndian<std::uint32_t>(header.data() + 8) != maskedCrc({header.data(), 8}))
     file.fail(absl::StrCat(place(), "is damaged: the checksum of its length is wrong, or this is no TFRecord file"));
   const auto length = fromLittleEndian<std::uint64_t>(header.data());
-  record = file.readSome(length);
+  record.clear();
+  if (file.mayHold(length))
+    record = file.readSome(length);
   std::array<char, 4> footer;
   if (record.size() < length || file.read(footer.data(), footer.size()) < footer.size())
     file.fail(absl::StrCat(place(), "is truncated: the file ends within its ", length, " bytes of data"));

@@ -19,12 +19,13 @@ std::string footerOf(std::string_view record);
 class RecordReader {
 public:
   RecordReader(const std::string &path, SourceLocation where, Compression compression);
-  // False at the end. DataError, which names the record's number and the byte where it begins.
+  // False at the end. DataError, which names the record's number and the byte where it begins; MemoryError.
   bool next(std::string &record);
   std::int64_t count() const { return count_; }
   FileReader file;
 
 private:
+  bool read(std::string &record);
   std::int64_t count_ = 0;
 };
 

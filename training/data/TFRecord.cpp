@@ -52,6 +52,9 @@ Dataset<std::string> datasetOf(const std::vector<std::string> &paths, Compressio
 struct LineReader {
   LineReader(const std::string &path, SourceLocation where, Compression compression) : file(path, where, compression) {}
   bool next(std::string &line) {
+    return readWithinMemory(file.path, file.where, [&] { return read(line); });
+  }
+  bool read(std::string &line) {
     line.clear();
     for (std::size_t end; (end = buffer.find('\n', at)) == std::string::npos;) {
       line.append(buffer, at);

@@ -49,6 +49,8 @@ public:
 
 private:
   friend CsvTable read_csv(const std::string &, const std::vector<CsvColumn> &, const CsvOptions &, SourceLocation);
+  void read(const std::string &path, const std::vector<CsvColumn> &columns, const CsvOptions &options,
+            SourceLocation where);
   using Column = std::variant<Tensor, std::vector<std::string>>;
   const Column &find(const std::string &name, SourceLocation where) const;
   std::int64_t rows_ = 0;
@@ -57,8 +59,10 @@ private:
 };
 
 // Reads a file, plain or compressed by gzip: the columns that are given, or all. Of the latter those are bool that hold
-// nothing but true and false, int64 that hold integers, float64 that hold numbers or miss some; others are texts.
-// DataError, which names the file, the line and the column, for what does not fit. Empty lines are passed over.
+// nothing but true and false, int64 that hold integers, float64 that hold numbers or miss some; others are texts. A
+// number that is too large for a type of floats is infinity, and one that is too small is 0, as in NumPy; an integer
+// that is out of the range of its type is refused. DataError, which names the file, the line and the column, for what
+// does not fit; MemoryError, which names the file. Empty lines are passed over.
 CALQUE_API CsvTable read_csv(const std::string &path, const std::vector<CsvColumn> &columns = {},
                              const CsvOptions &options = {}, SourceLocation where = SourceLocation::current());
 
