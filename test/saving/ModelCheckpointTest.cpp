@@ -117,6 +117,15 @@ TEST(ModelCheckpoint, SavesTheBest) {
                 "model_checkpoint: the mode is 'auto', 'min' or 'max', unlike 'most'");
 }
 
+TEST(ModelCheckpoint, SavesAnyFirstValue) {
+  Playing playing;
+  const double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  ModelCheckpoint best(playing.directory.path + "/{epoch}", {.save_best_only = true});
+  EXPECT_EQ(playing.play(best, {infinity, infinity, 2}), (Names{"1.safetensors", "3.safetensors"}));
+  ModelCheckpoint numbers(playing.directory.path + "/{epoch}", {.save_best_only = true});
+  EXPECT_EQ(playing.play(numbers, {nan, nan, 3, nan, 2}), (Names{"1.safetensors", "3.safetensors", "5.safetensors"}));
+}
+
 TEST(ModelCheckpoint, SavesByBatches) {
   Playing playing;
   // Batches count on over epochs: of 3 in each, the 4th and the 8th are the first and the second of the next epochs.

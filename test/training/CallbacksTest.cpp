@@ -99,6 +99,44 @@ TEST(EarlyStopping, HasKerasArguments) {
             "Epoch 2: early stopping\nRestoring model weights from the end of the best epoch: 1.\n");
 }
 
+// Keras: a first value is better than none, also where it is the worst that there is.
+TEST(EarlyStopping, TakesAnyFirstValue) {
+  Playing playing;
+  const double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  callbacks::EarlyStopping early({.patience = 2});
+  EXPECT_EQ(playing.play(early, {infinity, infinity, infinity, 1}), 2);
+  EXPECT_EQ(early.best(), infinity);
+  EXPECT_EQ(playing.play(early, {infinity, infinity, 5, 4, 3}), std::nullopt);
+  EXPECT_EQ(early.best(), 3);
+  callbacks::EarlyStopping max({.patience = 2, .mode = "max"});
+  EXPECT_EQ(playing.play(max, {-infinity, -infinity, -infinity, 1}), 2);
+  // Any number is better than NaN, which is better than none.
+  EXPECT_EQ(playing.play(early, {nan, nan, nan, 1}), 2);
+  EXPECT_EQ(playing.play(early, {nan, nan, 5, 4, nan, 3}), std::nullopt);
+  EXPECT_EQ(early.best(), 3);
+  callbacks::ReduceLROnPlateau plateau({.patience = 2});
+  playing.rates.clear();
+  playing.play(plateau, {infinity, infinity, infinity, 1});
+  EXPECT_EQ(playing.rates[1], 1);
+  EXPECT_NEAR(playing.rates[2], 0.1, 1e-7);
+}
+
+TEST(EarlyStopping, RefusesNumbersBelowZero) {
+  using namespace callbacks;
+  EXPECT_MISUSE(ValueError, EarlyStopping({.patience = -1}),
+                "early_stopping: patience is a number of epochs, 0 or more, unlike -1");
+  EXPECT_MISUSE(ValueError, EarlyStopping({.start_from_epoch = -2}),
+                "early_stopping: start_from_epoch is a number of epochs, 0 or more, unlike -2");
+  EXPECT_MISUSE(ValueError, EarlyStopping({.min_delta = std::numeric_limits<double>::quiet_NaN()}),
+                "early_stopping: min_delta is no number");
+  EXPECT_MISUSE(ValueError, ReduceLROnPlateau({.patience = -1}),
+                "reduce_lr_on_plateau: patience is a number of epochs, 0 or more, unlike -1");
+  EXPECT_MISUSE(ValueError, ReduceLROnPlateau({.cooldown = -3}),
+                "reduce_lr_on_plateau: cooldown is a number of epochs, 0 or more, unlike -3");
+  EXPECT_MISUSE(ValueError, ReduceLROnPlateau({.min_lr = -0.5}),
+                "reduce_lr_on_plateau: min_lr is 0 or more, unlike -0.5");
+}
+
 TEST(Monitor, AsksTheMetric) {
   using metrics::Direction;
   auto half = [](const Tensor &y, const Tensor &p) { return mean(abs(y - p), {-1}) * 0.5f; };

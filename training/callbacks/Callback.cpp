@@ -73,11 +73,15 @@ Monitor::Monitor(const char *owner, std::string name, const std::string &mode, d
       direction(given), min_delta(std::fabs(min_delta)), where(where) {
   if (mode != "auto" && mode != "min" && mode != "max")
     fail<ValueError>(absl::StrCat(owner, ": the mode is 'auto', 'min' or 'max', unlike '", mode, "'"), where);
+  if (std::isnan(min_delta))
+    fail<ValueError>(absl::StrCat(owner, ": min_delta is no number"), where);
 }
 bool Monitor::improves(double value, const std::optional<double> &best) const {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  return direction == metrics::Direction::Up ? value > (best ? *best + min_delta : -infinity)
-                                             : value < (best ? *best - min_delta : infinity);
+  if (!best)
+    return true;
+  if (std::isnan(*best))
+    return !std::isnan(value);
+  return direction == metrics::Direction::Up ? value > *best + min_delta : value < *best - min_delta;
 }
 metrics::Direction Monitor::ask(const Callback &callback) const {
   return given != metrics::Direction::Unknown ? given : callback.model().direction_of(name_);
@@ -108,8 +112,18 @@ std::optional<double> Monitor::of(const Logs &logs, const Callback &callback) {
   return std::nullopt;
 }
 
+namespace {
+void requireCount(const char *owner, const char *what, std::int64_t epochs, SourceLocation where) {
+  if (epochs < 0)
+    fail<ValueError>(absl::StrCat(owner, ": ", what, " is a number of epochs, 0 or more, unlike ", epochs), where);
+}
+} // namespace
+
 EarlyStopping::EarlyStopping(EarlyStoppingOptions options, SourceLocation where)
-    : of(std::move(options)), monitor("early_stopping", of.monitor, of.mode, of.min_delta, where) {}
+    : of(std::move(options)), monitor("early_stopping", of.monitor, of.mode, of.min_delta, where) {
+  requireCount("early_stopping", "patience", of.patience, where);
+  requireCount("early_stopping", "start_from_epoch", of.start_from_epoch, where);
+}
 
 void EarlyStopping::on_train_begin(Logs &) {
   wait = stopped = bestEpoch = 0;
@@ -171,6 +185,11 @@ ReduceLROnPlateau::ReduceLROnPlateau(ReduceLROnPlateauOptions options, SourceLoc
   if (!(of.factor < 1) || !(of.factor > 0))
     fail<ValueError>(
         absl::StrCat("reduce_lr_on_plateau: the factor is between 0 and 1, unlike ", Number(of.factor).str()), where);
+  requireCount("reduce_lr_on_plateau", "patience", of.patience, where);
+  requireCount("reduce_lr_on_plateau", "cooldown", of.cooldown, where);
+  if (!(of.min_lr >= 0))
+    fail<ValueError>(absl::StrCat("reduce_lr_on_plateau: min_lr is 0 or more, unlike ", Number(of.min_lr).str()),
+                     where);
 }
 
 void ReduceLROnPlateau::on_train_begin(Logs &) {

@@ -241,7 +241,7 @@ bool ModelCheckpoint::isDue(std::int64_t at, const Logs &logs, const std::string
   if (!value)
     return true; // as Keras does, after the warning
   const std::string before = best_ ? absl::StrFormat("%.5f", *best_) : "None";
-  if (best_ && !monitor.improves(*value, best_)) {
+  if (!monitor.improves(*value, best_)) {
     if (of.verbose > 0)
       std::printf("Epoch %lld: %s did not improve from %s\n", number, monitor.name().c_str(), before.c_str());
     return false;

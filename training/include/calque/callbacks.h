@@ -127,7 +127,7 @@ class CALQUE_API Monitor {
 public:
   Monitor(const char *owner, std::string name, const std::string &mode, double min_delta, SourceLocation where);
   const std::string &name() const { return name_; }
-  // Better by more than min_delta; than none, unless it is the worst that there is or no number. After of().
+  // Better by more than min_delta; any is better than none, and any number than NaN. After of().
   bool improves(double value, const std::optional<double> &best) const;
   // The number of an epoch; where there is none, a warning that lists what there is.
   std::optional<double> of(const Logs &logs, const Callback &callback);
@@ -156,8 +156,9 @@ struct EarlyStoppingOptions {
   bool restore_best_weights = false;
   std::int64_t start_from_epoch = 0;
 };
-// Stops the training after `patience` epochs without a better value. With restore_best_weights the model has the
-// weights of the best epoch then, and also where the training ends before.
+// Stops the training after `patience` epochs without a better value; the first is better than none, whatever it is.
+// With restore_best_weights the model has the weights of the best epoch then, and also where the training ends before.
+// ValueError for a negative patience or first epoch.
 class CALQUE_API EarlyStopping : public Callback {
 public:
   explicit EarlyStopping(EarlyStoppingOptions options = {}, SourceLocation where = SourceLocation::current());
@@ -296,7 +297,8 @@ struct ReduceLROnPlateauOptions {
   double min_lr = 0;
 };
 // Multiplies the learning rate by a factor after `patience` epochs without a better value. Adds "learning_rate" to the
-// logs. StateError for an optimiser with a schedule.
+// logs. ValueError for a factor that is not between 0 and 1, and for a negative number of epochs or rate; StateError
+// for an optimiser with a schedule.
 class CALQUE_API ReduceLROnPlateau : public Callback {
 public:
   explicit ReduceLROnPlateau(ReduceLROnPlateauOptions options = {}, SourceLocation where = SourceLocation::current());
