@@ -168,6 +168,45 @@ TEST(Loss, HasNames) {
   EXPECT_MISUSE(LookupError, losses::get("mean"), "losses: no loss has the name 'mean'; the nearest are ");
 }
 
+// Whether a function has options or not, it is given as it is: to all outputs, to each, by name, and as a metric.
+TEST(Loss, TakesEveryFunction) {
+  using namespace losses;
+  const Tensor x = ones({4, 2}), y = tensor<float>({{1, 0}, {0, 1}, {1, 0}, {0, 1}});
+  auto lossOf = [&](PerOutput<AnyLoss> loss) {
+    Sequential model({layers::Dense(2, {.activation = "softmax", .kernel_initializer = "zeros"})});
+    model.compile({.loss = std::move(loss)});
+    return model.evaluate(x, y, {.verbose = 0}).at("loss");
+  };
+  EXPECT_NEAR(lossOf(categorical_crossentropy), std::log(2.0), 1e-6);
+  EXPECT_NEAR(lossOf({categorical_crossentropy}), std::log(2.0), 1e-6);
+  EXPECT_NEAR(lossOf({mean_squared_error}), 0.25, 1e-6);
+  for (PerOutput<AnyLoss> loss : std::initializer_list<PerOutput<AnyLoss>>{
+           mean_squared_error, mean_absolute_error, mean_absolute_percentage_error, mean_squared_logarithmic_error,
+           huber, log_cosh, binary_crossentropy, binary_focal_crossentropy, categorical_crossentropy,
+           categorical_focal_crossentropy, kl_divergence, poisson, hinge, squared_hinge, categorical_hinge,
+           cosine_similarity}) {
+    EXPECT_FALSE(loss.all()->function().empty()); // by which a saved model has it
+    EXPECT_TRUE(std::isfinite(lossOf(loss)));
+  }
+  PerOutput<AnyLoss> sparse = sparse_categorical_crossentropy, named = {{"a", huber}, {"b", poisson}},
+                     list = {huber, std::nullopt};
+  EXPECT_EQ(sparse.all()->function(), "sparse_categorical_crossentropy");
+  EXPECT_EQ(named.map().at("a")->function(), "huber");
+  EXPECT_EQ(list.list()[0]->function(), "huber");
+
+  // As Keras' functions, a metric is the mean of a function's values.
+  Sequential model({layers::Dense(2, {.kernel_initializer = "zeros"})});
+  auto twice = [](const Tensor &a, const Tensor &b) { return 2 * sum(abs(a - b), -1); };
+  model.compile({.loss = huber, .metrics = {mean_absolute_error, huber, "mse", twice}});
+  const Logs logs = model.evaluate(x, y, {.verbose = 0});
+  EXPECT_NEAR(logs.at("mean_absolute_error"), 0.5, 1e-6);
+  EXPECT_NEAR(logs.at("huber"), 0.25, 1e-6);
+  EXPECT_NEAR(logs.at("metric"), 2, 1e-6);
+  MetricsOption one = cosine_similarity;
+  const metrics::Metric cosine = *one.lists()[0][0].metric();
+  EXPECT_NEAR(metrics::deserialize(metrics::serialize(cosine, {}), {})(y, 2 * y).item<float>(), -1, 1e-6);
+}
+
 // Where a label has next to no probability all of it is missing, and what is left is the crossentropy.
 TEST(Loss, FocalOfLargeLogitsIsTheCrossentropy) {
   auto focal = [](const Tensor &t) {

@@ -87,19 +87,17 @@ training::Pair categorical(const char *what, const Operand &y_true, const Operan
 }
 } // namespace
 
-Tensor binary_crossentropy(const Operand &y_true, const Operand &y_pred) {
-  return binary_crossentropy(y_true, y_pred, {});
-}
-Tensor binary_crossentropy(const Operand &y_true, const Operand &y_pred, BinaryCrossentropyOptions options) {
+CALQUE_DEFINE_LOSS_FUNCTION(BinaryCrossentropy)
+Tensor BinaryCrossentropyFunction::operator()(const Operand &y_true, const Operand &y_pred,
+                                              BinaryCrossentropyOptions options) const {
   CallSite site(y_true.where(), "binary_crossentropy");
   Tensor loss = binary("binary_crossentropy", y_true, y_pred, options.from_logits, options.label_smoothing).loss;
   return loss.rank() == 0 ? loss : mean(loss, {options.axis});
 }
 
-Tensor binary_focal_crossentropy(const Operand &y_true, const Operand &y_pred) {
-  return binary_focal_crossentropy(y_true, y_pred, {});
-}
-Tensor binary_focal_crossentropy(const Operand &y_true, const Operand &y_pred, BinaryFocalCrossentropyOptions options) {
+CALQUE_DEFINE_LOSS_FUNCTION(BinaryFocalCrossentropy)
+Tensor BinaryFocalCrossentropyFunction::operator()(const Operand &y_true, const Operand &y_pred,
+                                                   BinaryFocalCrossentropyOptions options) const {
   CallSite site(y_true.where(), "binary_focal_crossentropy");
   Tensor labels;
   auto [loss, missing] =
@@ -110,21 +108,18 @@ Tensor binary_focal_crossentropy(const Operand &y_true, const Operand &y_pred, B
   return loss.rank() == 0 ? loss : mean(loss, {options.axis});
 }
 
-Tensor categorical_crossentropy(const Operand &y_true, const Operand &y_pred) {
-  return categorical_crossentropy(y_true, y_pred, {});
-}
-Tensor categorical_crossentropy(const Operand &y_true, const Operand &y_pred, CategoricalCrossentropyOptions options) {
+CALQUE_DEFINE_LOSS_FUNCTION(CategoricalCrossentropy)
+Tensor CategoricalCrossentropyFunction::operator()(const Operand &y_true, const Operand &y_pred,
+                                                   CategoricalCrossentropyOptions options) const {
   CallSite site(y_true.where(), "categorical_crossentropy");
   auto [y, logs] = categorical("categorical_crossentropy", y_true, y_pred, options.from_logits, options.label_smoothing,
                                options.axis);
   return -sum(weighted(y, logs), {options.axis});
 }
 
-Tensor categorical_focal_crossentropy(const Operand &y_true, const Operand &y_pred) {
-  return categorical_focal_crossentropy(y_true, y_pred, {});
-}
-Tensor categorical_focal_crossentropy(const Operand &y_true, const Operand &y_pred,
-                                      CategoricalFocalCrossentropyOptions options) {
+CALQUE_DEFINE_LOSS_FUNCTION(CategoricalFocalCrossentropy)
+Tensor CategoricalFocalCrossentropyFunction::operator()(const Operand &y_true, const Operand &y_pred,
+                                                        CategoricalFocalCrossentropyOptions options) const {
   CallSite site(y_true.where(), "categorical_focal_crossentropy");
   auto [y, logs] = categorical("categorical_focal_crossentropy", y_true, y_pred, options.from_logits,
                                options.label_smoothing, options.axis);
@@ -137,11 +132,9 @@ Tensor categorical_focal_crossentropy(const Operand &y_true, const Operand &y_pr
   return -sum(options.alpha * each, {options.axis});
 }
 
-Tensor sparse_categorical_crossentropy(const Operand &y_true, const Operand &y_pred) {
-  return sparse_categorical_crossentropy(y_true, y_pred, {});
-}
-Tensor sparse_categorical_crossentropy(const Operand &y_true, const Operand &y_pred,
-                                       SparseCategoricalCrossentropyOptions options) {
+CALQUE_DEFINE_LOSS_FUNCTION(SparseCategoricalCrossentropy)
+Tensor SparseCategoricalCrossentropyFunction::operator()(const Operand &y_true, const Operand &y_pred,
+                                                         SparseCategoricalCrossentropyOptions options) const {
   CallSite site(y_true.where(), "sparse_categorical_crossentropy");
   Tensor predictions = y_pred.toTensor();
   Tensor labels = training::labelsFor("sparse_categorical_crossentropy", y_true.toTensor(), predictions);

@@ -137,7 +137,7 @@ private:
 } // namespace
 
 AnyLoss::AnyLoss(const char *name, SourceLocation where) : AnyLoss(get(name, where)) {}
-AnyLoss::AnyLoss(Tensor (*function)(const Operand &, const Operand &))
+AnyLoss::AnyLoss(LossFunction function)
     : AnyLoss(std::make_shared<FunctionLoss>(
           "loss", [function](const Tensor &y_true, const Tensor &y_pred) { return function(y_true, y_pred); }, false)) {
   function_ = training::nameOfLoss(function);

@@ -267,7 +267,7 @@ AnyLoss deserialize(const ConfigValue &from, SourceLocation where) {
 namespace calque::training {
 
 namespace {
-const std::pair<const char *, LossFunction> functions[] = {
+constexpr std::pair<const char *, LossFunction> functions[] = {
 #define CALQUE_LOSS(name) {#name, losses::name}
     CALQUE_LOSS(mean_squared_error),
     CALQUE_LOSS(mean_absolute_error),

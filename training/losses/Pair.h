@@ -4,6 +4,7 @@
 
 #include "Support.h"
 #include "calque/functions.h"
+#include "calque/losses.h"
 
 namespace calque::training {
 
@@ -29,9 +30,18 @@ inline Tensor weighted(const Tensor &weight, const Tensor &loss) { return where(
 Tensor alongExamples(const char *owner, const char *what, const Tensor &weights, const Tensor &losses);
 
 // The name of one of the library's functions, and the function of a name; empty and null for others.
-using LossFunction = Tensor (*)(const Operand &, const Operand &);
+using losses::LossFunction;
 std::string nameOfLoss(LossFunction function);
 LossFunction lossNamed(const std::string &name);
+
+// Without options, a loss function has those of their default values.
+#define CALQUE_DEFINE_LOSS_FUNCTION(Name)                                                                              \
+  Tensor Name##Function::operator()(const Operand &y_true, const Operand &y_pred) const {                              \
+    return (*this)(y_true, y_pred, {});                                                                                \
+  }                                                                                                                    \
+  Tensor Name##Function::byDefault(const Operand &y_true, const Operand &y_pred) {                                     \
+    return Name##Function()(y_true, y_pred);                                                                           \
+  }
 
 } // namespace calque::training
 #endif

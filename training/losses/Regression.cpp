@@ -38,8 +38,8 @@ Tensor mean_squared_logarithmic_error(const Operand &y_true, const Operand &y_pr
   return meanOfLast(square(log1p(maximum(p, kEpsilon)) - log1p(maximum(y, kEpsilon))));
 }
 
-Tensor huber(const Operand &y_true, const Operand &y_pred) { return huber(y_true, y_pred, {}); }
-Tensor huber(const Operand &y_true, const Operand &y_pred, HuberOptions options) {
+CALQUE_DEFINE_LOSS_FUNCTION(Huber)
+Tensor HuberFunction::operator()(const Operand &y_true, const Operand &y_pred, HuberOptions options) const {
   CallSite site(y_true.where(), "huber");
   if (!(options.delta > 0) || !std::isfinite(options.delta))
     fail<ValueError>(absl::StrCat("huber: delta is finite and above 0, unlike ", Number(options.delta).str()));
@@ -97,8 +97,9 @@ Tensor categorical_hinge(const Operand &y_true, const Operand &y_pred) {
   return maximum(max((1 - y) * p, {-1}) - sum(y * p, {-1}) + 1, 0);
 }
 
-Tensor cosine_similarity(const Operand &y_true, const Operand &y_pred) { return cosine_similarity(y_true, y_pred, {}); }
-Tensor cosine_similarity(const Operand &y_true, const Operand &y_pred, CosineSimilarityOptions options) {
+CALQUE_DEFINE_LOSS_FUNCTION(CosineSimilarity)
+Tensor CosineSimilarityFunction::operator()(const Operand &y_true, const Operand &y_pred,
+                                            CosineSimilarityOptions options) const {
   CallSite site(y_true.where(), "cosine_similarity");
   auto [y, p] = pairOf("cosine_similarity", y_true, y_pred);
   auto direction = [&](const Tensor &x) { return x * rsqrt(maximum(sum(square(x), {options.axis}, true), 1e-14)); };

@@ -3,6 +3,7 @@
 #include "StateBudget.h"
 #include "absl/strings/str_cat.h"
 #include "calque/callable.h"
+#include "losses/Pair.h"
 
 #include <algorithm>
 #include <deque>
@@ -234,6 +235,8 @@ Metric deserialize(const Config &config, SourceLocation where) {
       if (auto found = registry().functions.find(key); found != registry().functions.end())
         known = found->second;
     }
+    if (const training::LossFunction loss = training::lossNamed(key); loss && !known.function)
+      known = {[loss](const Tensor &y_true, const Tensor &y_pred) { return loss(y_true, y_pred); }, Direction::Down};
     if (!known.function)
       unknown(key);
     MeanMetricWrapper made(known.function, name, dtype);

@@ -19,6 +19,13 @@ using training::fail;
 
 AnyMetric::AnyMetric(const char *name, SourceLocation where) : name_(name) { metrics::get(name, where); }
 
+AnyMetric AnyMetric::ofFunction(const std::string &loss, OfExamples function) {
+  if (loss.empty())
+    return metrics::MeanMetricWrapper(std::move(function), "metric");
+  const Config own{{"name", loss}, {"dtype", name_of(default_dtype())}, {"function", loss}};
+  return metrics::deserialize({{"class_name", "MeanMetricWrapper"}, {"config", own}}, {});
+}
+
 metrics::Metric AnyMetric::resolved(const Tensor &y_true, const Tensor &y_pred, const std::string &loss) const {
   if (metric_)
     return *metric_;

@@ -41,6 +41,21 @@ namespace calque::losses {
 //===-- Functions ---------------------------------------------------------------------------------===//
 // Each gives one loss for each example: the result lacks the last dimension, or the axis that the options name.
 
+using LossFunction = Tensor (*)(const Operand &y_true, const Operand &y_pred);
+
+// One that has options, which may be left out. It is an object that is called as a function is, so that it can be
+// passed on by its name as the others are: `.loss = losses::huber`.
+#define CALQUE_DECLARE_LOSS_FUNCTION(name, Name)                                                                       \
+  struct CALQUE_API Name##Function {                                                                                   \
+    Tensor operator()(const Operand &y_true, const Operand &y_pred, Name##Options options) const;                      \
+    Tensor operator()(const Operand &y_true, const Operand &y_pred) const;                                             \
+    constexpr operator LossFunction() const { return byDefault; }                                                      \
+                                                                                                                       \
+  private:                                                                                                             \
+    static Tensor byDefault(const Operand &y_true, const Operand &y_pred);                                             \
+  };                                                                                                                   \
+  inline constexpr Name##Function name{};
+
 // The mean of (y_true - y_pred)^2; of |y_true - y_pred|; of 100 |y_true - y_pred| / max(|y_true|, 1e-7); of
 // (log(max(y_true, 1e-7) + 1) - log(max(y_pred, 1e-7) + 1))^2.
 CALQUE_API Tensor mean_squared_error(const Operand &y_true, const Operand &y_pred);
@@ -53,8 +68,7 @@ struct HuberOptions {
 };
 // The mean of e^2 / 2 where |e| <= delta, else delta |e| - delta^2 / 2, with e = y_pred - y_true. Huber: Robust
 // estimation of a location parameter, 1964. ValueError unless delta is above 0.
-CALQUE_API Tensor huber(const Operand &y_true, const Operand &y_pred, HuberOptions options);
-CALQUE_API Tensor huber(const Operand &y_true, const Operand &y_pred);
+CALQUE_DECLARE_LOSS_FUNCTION(huber, Huber)
 // The mean of log(cosh(y_pred - y_true)).
 CALQUE_API Tensor log_cosh(const Operand &y_true, const Operand &y_pred);
 
@@ -65,8 +79,7 @@ struct BinaryCrossentropyOptions {
 };
 // The mean of -y_true log(p) - (1 - y_true) log(1 - p). Logits may have any magnitude, and be infinite. ValueError for
 // a smoothing outside [0, 1].
-CALQUE_API Tensor binary_crossentropy(const Operand &y_true, const Operand &y_pred, BinaryCrossentropyOptions options);
-CALQUE_API Tensor binary_crossentropy(const Operand &y_true, const Operand &y_pred);
+CALQUE_DECLARE_LOSS_FUNCTION(binary_crossentropy, BinaryCrossentropy)
 
 struct BinaryFocalCrossentropyOptions {
   bool from_logits = false;
@@ -78,9 +91,7 @@ struct BinaryFocalCrossentropyOptions {
 };
 // The cross-entropy times (1 - the probability of the label)^gamma. Lin et al.: Focal loss for dense object detection,
 // 2017.
-CALQUE_API Tensor binary_focal_crossentropy(const Operand &y_true, const Operand &y_pred,
-                                            BinaryFocalCrossentropyOptions options);
-CALQUE_API Tensor binary_focal_crossentropy(const Operand &y_true, const Operand &y_pred);
+CALQUE_DECLARE_LOSS_FUNCTION(binary_focal_crossentropy, BinaryFocalCrossentropy)
 
 struct CategoricalCrossentropyOptions {
   bool from_logits = false;   // else y_pred are probabilities, which are divided by their sum and clipped
@@ -88,9 +99,7 @@ struct CategoricalCrossentropyOptions {
   std::int64_t axis = -1;
 };
 // The sum of -y_true log(p): y_true are probabilities, such as one_hot labels.
-CALQUE_API Tensor categorical_crossentropy(const Operand &y_true, const Operand &y_pred,
-                                           CategoricalCrossentropyOptions options);
-CALQUE_API Tensor categorical_crossentropy(const Operand &y_true, const Operand &y_pred);
+CALQUE_DECLARE_LOSS_FUNCTION(categorical_crossentropy, CategoricalCrossentropy)
 
 struct CategoricalFocalCrossentropyOptions {
   bool from_logits = false;
@@ -98,9 +107,7 @@ struct CategoricalFocalCrossentropyOptions {
   std::int64_t axis = -1;
 };
 // The sum of -alpha (1 - p)^gamma y_true log(p). Of logits log(p) is exact, where Keras clips p to [1e-7, 1 - 1e-7].
-CALQUE_API Tensor categorical_focal_crossentropy(const Operand &y_true, const Operand &y_pred,
-                                                 CategoricalFocalCrossentropyOptions options);
-CALQUE_API Tensor categorical_focal_crossentropy(const Operand &y_true, const Operand &y_pred);
+CALQUE_DECLARE_LOSS_FUNCTION(categorical_focal_crossentropy, CategoricalFocalCrossentropy)
 
 struct SparseCategoricalCrossentropyOptions {
   bool from_logits = false; // else y_pred are probabilities, which need not add up to 1
@@ -110,9 +117,7 @@ struct SparseCategoricalCrossentropyOptions {
 // -log of the probability that y_pred [..., C] gives to the labels y_true [...] or [..., 1], int32 or int64. Logits may
 // have any magnitude; -infinity is the logit of an impossible class. Probabilities are clipped to [1e-7, 1 - 1e-7]
 // first. ShapeError and DTypeError for other operands; IndexError for a label outside [0, C), when it is computed.
-CALQUE_API Tensor sparse_categorical_crossentropy(const Operand &y_true, const Operand &y_pred,
-                                                  SparseCategoricalCrossentropyOptions options);
-CALQUE_API Tensor sparse_categorical_crossentropy(const Operand &y_true, const Operand &y_pred);
+CALQUE_DECLARE_LOSS_FUNCTION(sparse_categorical_crossentropy, SparseCategoricalCrossentropy)
 
 // The sum of y_true log(y_true / y_pred), both clipped to [1e-7, 1].
 CALQUE_API Tensor kl_divergence(const Operand &y_true, const Operand &y_pred);
@@ -129,8 +134,9 @@ struct CosineSimilarityOptions {
   std::int64_t axis = -1;
 };
 // Minus the cosine of the angle between the two: -1 where they point in the same direction, 0 for a vector of zeros.
-CALQUE_API Tensor cosine_similarity(const Operand &y_true, const Operand &y_pred, CosineSimilarityOptions options);
-CALQUE_API Tensor cosine_similarity(const Operand &y_true, const Operand &y_pred);
+CALQUE_DECLARE_LOSS_FUNCTION(cosine_similarity, CosineSimilarity)
+
+#undef CALQUE_DECLARE_LOSS_FUNCTION
 
 //===-- Objects -----------------------------------------------------------------------------------===//
 // What a loss object makes of the examples' losses: their sum divided by their number (Keras' sum_over_batch_size),
@@ -185,11 +191,11 @@ public:
   // LookupError for a name that no loss has; "mse", "mae", "mape", "msle", "bce" and "kld" are short ones.
   AnyLoss(const char *name, SourceLocation where = SourceLocation::current());
   AnyLoss(const std::string &name, SourceLocation where = SourceLocation::current()) : AnyLoss(name.c_str(), where) {}
-  AnyLoss(Tensor (*function)(const Operand &, const Operand &));
+  AnyLoss(LossFunction function);
   template <typename F>
     requires(std::is_invocable_r_v<Tensor, const F &, const Tensor &, const Tensor &> && !std::is_base_of_v<Loss, F> &&
              !std::is_same_v<F, AnyLoss>)
-  AnyLoss(F function) : AnyLoss(ofFunction(std::move(function))) {}
+  AnyLoss(F function) : AnyLoss(ofCallable(std::move(function))) {}
   template <typename L>
     requires std::is_base_of_v<Loss, L>
   AnyLoss(const L &loss) : loss_(std::make_shared<L>(loss)) {}
@@ -203,6 +209,12 @@ public:
   const std::string &function() const { return function_; }
 
 private:
+  template <typename F> static AnyLoss ofCallable(F function) {
+    if constexpr (std::is_convertible_v<F, LossFunction>)
+      return AnyLoss(static_cast<LossFunction>(function));
+    else
+      return ofFunction(std::move(function));
+  }
   static AnyLoss ofFunction(std::function<Tensor(const Tensor &, const Tensor &)> function, std::string name = {});
   explicit AnyLoss(std::shared_ptr<const Loss> loss) : loss_(std::move(loss)) {}
   friend CALQUE_API AnyLoss get(const std::string &name, SourceLocation where);

@@ -80,8 +80,9 @@ private:
   Map map_;
 };
 
-// A metric as an option: a metric, or a name. "accuracy", or "acc", is the accuracy that fits the output: binary for
-// one number or a binary loss, sparse for integer labels, else categorical.
+// A metric as an option: a metric, a name, or a function of y_true and y_pred, of whose values for the examples it is
+// the mean. "accuracy", or "acc", is the accuracy that fits the output: binary for one number or a binary loss, sparse
+// for integer labels, else categorical. A loss function is called by its name in logs, another function "metric".
 class CALQUE_API AnyMetric {
 public:
   AnyMetric(const char *name, SourceLocation where = SourceLocation::current());
@@ -90,6 +91,12 @@ public:
   template <typename M>
     requires std::is_base_of_v<metrics::Metric, M>
   AnyMetric(const M &metric) : name_(metric.name()), metric_(metric) {}
+  template <typename F>
+    requires(std::is_invocable_r_v<Tensor, const F &, const Tensor &, const Tensor &> &&
+             !std::is_base_of_v<metrics::Metric, F> && !std::is_base_of_v<losses::Loss, F> &&
+             !std::is_same_v<F, losses::AnyLoss>)
+  AnyMetric(F function)
+      : AnyMetric(ofFunction(losses::AnyLoss(function).function(), OfExamples(std::move(function)))) {}
 
   // What it is called in logs: as it is given.
   const std::string &name() const { return name_; }
@@ -98,6 +105,9 @@ public:
   const std::optional<metrics::Metric> &metric() const { return metric_; }
 
 private:
+  using OfExamples = std::function<Tensor(const Tensor &y_true, const Tensor &y_pred)>;
+  // `loss` is the name of the library's function that it is, else empty.
+  static AnyMetric ofFunction(const std::string &loss, OfExamples function);
   std::string name_;
   std::optional<metrics::Metric> metric_; // none for a name
 };
