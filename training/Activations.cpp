@@ -76,7 +76,15 @@ Tensor soft_shrink(const Operand &x, double threshold) {
 }
 Tensor tanh_shrink(const Operand &x) { return x.toTensor() - calque::tanh(x); }
 Tensor log_sigmoid(const Operand &x) { return -softplus(-x.toTensor()); }
-Tensor squareplus(const Operand &x, double b) { return (x.toTensor() + sqrt(square(x) + b)) / 2; }
+Tensor squareplus(const Operand &operand, double b) {
+  // The larger root y of y^2 - x y = b / 4. Below 0 it is b / 4 divided by the other one's magnitude, as a sum of x and
+  // a square root that is nearly -x has no digits left. Far from 0 the square root is |x|, whose square may overflow.
+  const Tensor x = operand.toTensor(), size = where(x < 0, -x, x);
+  const Tensor isFar = size > 0x1p27 * std::sqrt(std::abs(b));
+  const Tensor root = where(isFar, size, sqrt(square(where(isFar, 0, size)) + b));
+  const Tensor larger = size / 2 + root / 2;
+  return where(x < 0, b / 4 / larger, larger);
+}
 Tensor sparse_plus(const Operand &operand) {
   Tensor x = operand.toTensor();
   Tensor isLow = less_equal(x, -1), isMiddle = logical_and(greater(x, -1), less(x, 1));

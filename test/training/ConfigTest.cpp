@@ -61,6 +61,38 @@ TEST(Activations, AreKerasFormulas) {
   const std::vector<std::pair<const char *, Plain>> all = {
       {"celu", [](double x) { return std::max(x, 0.0) + std::min(0.0, std::exp(x) - 1); }},
       {"hard_tanh", [](double x) { return std::min(1.0, std::max(-1.0, x)); }},
+namespace {
+// All digits but the last ones, of small numbers as well.
+void expectDigits(const Tensor &x, const std::vector<double> &expected, double tolerance) {
+  const std::vector<double> values = valuesOf(x);
+  ASSERT_EQ(values.size(), expected.size());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    EXPECT_NEAR(values[i], expected[i], tolerance * std::fabs(expected[i])) << "element " << i;
+}
+} // namespace
+
+// The numbers are of Python's decimal with 60 digits.
+TEST(Activations, SquareplusKeepsItsDigits) {
+  auto slopes = [](const Tensor &x) {
+    return grad([](const Tensor &a) { return sum(activations::squareplus(a)); })(x);
+  };
+  const Tensor x = tensor<double>({-1e4, -1e8, -3, -0.5, 0, 2.5, 1e4, 1e160});
+  expectDigits(activations::squareplus(x),
+               {9.9999999000000022e-05, 9.9999999999999986e-09, 0.30277563773199467, 0.78077640640441515, 1,
+                2.8507810593582121, 10000.000099999999, 1e160},
+               4e-16);
+  expectDigits(slopes(x),
+               {9.99999970000001e-09, 9.9999999999999973e-17, 0.083974852831078153, 0.37873218748183352, 0.5,
+                0.89043440472151514, 0.99999999000000028, 1},
+               1e-15);
+  const Tensor narrow = tensor<float>({-1e20f, -1e4f, 1e20f, 3e38f});
+  expectDigits(activations::squareplus(narrow), {1e-20, 9.9999999e-05, 1e20, 3e38}, 3e-7);
+  const double infinity = std::numeric_limits<double>::infinity();
+  const Tensor edges = tensor<double>({-infinity, infinity});
+  EXPECT_EQ(valuesOf(activations::squareplus(edges)), (std::vector<double>{0, infinity}));
+  EXPECT_EQ(valuesOf(slopes(edges)), (std::vector<double>{0, 1}));
+}
+
       {"hard_shrink", [](double x) { return std::fabs(x) > 0.5 ? x : 0; }},
       {"soft_shrink", [](double x) { return x > 0.5    ? x - 0.5
                                             : x < -0.5 ? x + 0.5
