@@ -1,6 +1,7 @@
 #include "calque/config.h"
 
 #include "Fields.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -57,36 +58,6 @@ std::string textOf(const Json &json, int indent, SourceLocation where) {
   } catch (const Json::exception &) {
     fail<ValueError>("config: a text in it is not UTF-8", where);
   }
-}
-
-ConfigValue valueOf(const Json &json, SourceLocation where);
-Config configOf(const Json &json, SourceLocation where) {
-  Config config;
-  for (const auto &[name, value] : json.items())
-    config.set(name, valueOf(value, where));
-  return config;
-}
-ConfigValue valueOf(const Json &json, SourceLocation where) {
-  if (json.is_boolean())
-    return json.get<bool>();
-  if (json.is_number_integer()) {
-    if (json.is_number_unsigned() && json.get<std::uint64_t>() > INT64_MAX)
-      fail<ValueError>(absl::StrCat("config: int64 does not hold ", json.dump()), where);
-    return json.get<std::int64_t>();
-  }
-  if (json.is_number())
-    return json.get<double>();
-  if (json.is_string())
-    return json.get<std::string>();
-  if (json.is_array()) {
-    ConfigValue::List list;
-    for (const Json &element : json)
-      list.push_back(valueOf(element, where));
-    return list;
-  }
-  if (json.is_object())
-    return configOf(json, where);
-  return {};
 }
 
 template <typename T> const char *nameOf();
@@ -187,17 +158,80 @@ std::string Config::str(int indent, SourceLocation where) const {
 }
 
 Config Config::parse(const std::string &json, SourceLocation where) {
-  // What reads the values calls itself for those inside, and a file may have anything.
-  constexpr int kDeepest = 500;
-  auto checkDepth = [&](int depth, Json::parse_event_t, Json &) {
-    if (depth > kDeepest)
-      fail<ValueError>(absl::StrCat("config: values are nested deeper than ", kDeepest, " levels"), where);
-    return true;
+  // Makes the values while it is parsed: a file may have any number of names, of which each is looked up once.
+  class Builder {
+  public:
+    explicit Builder(SourceLocation where) : where(where) {}
+    Config whole;
+    bool isWhole = false;
+
+    bool null() { return add({}); }
+    bool boolean(bool value) { return add(value); }
+    bool number_integer(std::int64_t value) { return add(value); }
+    bool number_unsigned(std::uint64_t value) {
+      if (value > INT64_MAX)
+        fail<ValueError>(absl::StrCat("config: int64 does not hold ", value), where);
+      return add(static_cast<std::int64_t>(value));
+    }
+    bool number_float(double value, const std::string &) { return add(value); }
+    bool string(std::string &text) { return add(std::move(text)); }
+    bool binary(std::vector<std::uint8_t> &) { return false; }
+    bool start_object(std::size_t) { return open(false); }
+    bool start_array(std::size_t) { return !levels.empty() && open(true); }
+    bool key(std::string &name) {
+      if (!levels.back().names.insert(name).second)
+        fail<ValueError>(absl::StrCat("config: the name '", name, "' stands twice in one object"), where);
+      levels.back().name = std::move(name);
+      return true;
+    }
+    bool end_object() {
+      Config config = std::move(levels.back().config);
+      levels.pop_back();
+      if (!levels.empty())
+        return add(config);
+      whole = std::move(config);
+      return isWhole = true;
+    }
+    bool end_array() {
+      ConfigValue::List list = std::move(levels.back().list);
+      levels.pop_back();
+      return add(std::move(list));
+    }
+    bool parse_error(std::size_t, const std::string &, const nlohmann::json::exception &) { return false; }
+
+  private:
+    struct Level {
+      bool isList = false;
+      ConfigValue::List list = {};
+      Config config = {};
+      std::string name = {}; // of the next value
+      absl::flat_hash_set<std::string> names = {};
+    };
+    bool open(bool isList) {
+      // What reads the values calls itself for those inside, and a file may have anything.
+      constexpr std::size_t kDeepest = 500;
+      if (levels.size() > kDeepest)
+        fail<ValueError>(absl::StrCat("config: values are nested deeper than ", kDeepest, " levels"), where);
+      levels.push_back({.isList = isList});
+      return true;
+    }
+    bool add(ConfigValue value) {
+      if (levels.empty())
+        return false;
+      if (levels.back().isList)
+        levels.back().list.push_back(std::move(value));
+      else
+        levels.back().config.entries_.emplace_back(std::move(levels.back().name), std::move(value));
+      return true;
+    }
+
+    const SourceLocation where;
+    std::vector<Level> levels;
   };
-  Json parsed = Json::parse(json, checkDepth, /*allow_exceptions=*/false);
-  if (parsed.is_discarded() || !parsed.is_object())
+  Builder builder(where);
+  if (!nlohmann::json::sax_parse(json, &builder) || !builder.isWhole)
     fail<ValueError>(absl::StrCat("config: this is no object of JSON: ", json.substr(0, 60)), where);
-  return configOf(parsed, where);
+  return std::move(builder.whole);
 }
 
 DType dtypeNamed(const std::string &name) {

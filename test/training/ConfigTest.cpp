@@ -34,6 +34,13 @@ TEST(Config, MisuseNamesTheValue) {
   EXPECT_MISUSE(ValueError, config.str(), "config: JSON has no number inf, which rate is");
   EXPECT_MISUSE(ValueError, Config::parse("[1]"), "config: this is no object of JSON: [1]");
   EXPECT_MISUSE(ValueError, Config::parse("{\"a\":"), "config: this is no object of JSON");
+  EXPECT_MISUSE(ValueError, Config::parse("{\"a\":1e400}"), "config: this is no object of JSON");
+  EXPECT_MISUSE(ValueError, Config::parse("{} x"), "config: this is no object of JSON");
+  EXPECT_MISUSE(ValueError, Config::parse("{\"a\":1,\"b\":2,\"a\":1}"),
+                "config: the name 'a' stands twice in one object");
+  EXPECT_MISUSE(ValueError, Config::parse("{\"a\":[{\"b\":1,\"b\":1}]}"),
+                "config: the name 'b' stands twice in one object");
+  EXPECT_EQ(Config::parse("{\"a\":{\"a\":[{\"a\":1},{\"a\":2}]}}").str(), "{\"a\":{\"a\":[{\"a\":1},{\"a\":2}]}}");
   EXPECT_MISUSE(ValueError, Config::parse("{\"a\":18446744073709551615}"), "config: int64 does not hold");
   EXPECT_MISUSE(ValueError, Config({{"a", "\xff"}}).str(), "config: a text in it is not UTF-8");
 }
@@ -54,13 +61,6 @@ TEST(Activations, AreNamedOrRegistered) {
                 "register_activation: there is an activation 'twice' already");
 }
 
-// The formulas of Keras 3's documentation, by plain numbers.
-TEST(Activations, AreKerasFormulas) {
-  using Plain = std::function<double(double)>;
-  auto sigmoidOf = [](double x) { return 1 / (1 + std::exp(-x)); };
-  const std::vector<std::pair<const char *, Plain>> all = {
-      {"celu", [](double x) { return std::max(x, 0.0) + std::min(0.0, std::exp(x) - 1); }},
-      {"hard_tanh", [](double x) { return std::min(1.0, std::max(-1.0, x)); }},
 namespace {
 // All digits but the last ones, of small numbers as well.
 void expectDigits(const Tensor &x, const std::vector<double> &expected, double tolerance) {
@@ -93,6 +93,13 @@ TEST(Activations, SquareplusKeepsItsDigits) {
   EXPECT_EQ(valuesOf(slopes(edges)), (std::vector<double>{0, 1}));
 }
 
+// The formulas of Keras 3's documentation, by plain numbers.
+TEST(Activations, AreKerasFormulas) {
+  using Plain = std::function<double(double)>;
+  auto sigmoidOf = [](double x) { return 1 / (1 + std::exp(-x)); };
+  const std::vector<std::pair<const char *, Plain>> all = {
+      {"celu", [](double x) { return std::max(x, 0.0) + std::min(0.0, std::exp(x) - 1); }},
+      {"hard_tanh", [](double x) { return std::min(1.0, std::max(-1.0, x)); }},
       {"hard_shrink", [](double x) { return std::fabs(x) > 0.5 ? x : 0; }},
       {"soft_shrink", [](double x) { return x > 0.5    ? x - 0.5
                                             : x < -0.5 ? x + 0.5

@@ -91,7 +91,7 @@ public:
 
   // JSON; on several lines, each level indented by so many blanks, or on one line. ValueError as of a value.
   std::string str(int indent = -1, SourceLocation where = SourceLocation::current()) const;
-  // ValueError for a text that is no JSON, or no object. Of a name that stands twice, the last one counts.
+  // ValueError for a text that is no JSON, or no object, and for a name that stands twice in one object.
   static Config parse(const std::string &json, SourceLocation where = SourceLocation::current());
   bool operator==(const Config &other) const { return entries_ == other.entries_; }
 
