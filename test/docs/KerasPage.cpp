@@ -50,9 +50,10 @@ TEST(KerasPage, Layer) {
     Tensor call(const Tensor &x, const layers::CallOptions &) override { return x * factor; }
     Variable factor{nullptr};
   };
-  layers::Layer scaled(std::make_shared<Scaled>());
+  auto scaled = layers::make_layer<Scaled>(); // a handle; its fields are scaled->factor
   EXPECT_EQ(scaled(ones({2, 3})).to_vector<float>(), std::vector<float>(6, 1));
   EXPECT_EQ(scaled.trainable_variables().size(), 1u);
+  EXPECT_EQ(scaled->factor.size(), 3);
 }
 
 TEST(KerasPage, Fit) {

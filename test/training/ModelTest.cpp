@@ -138,6 +138,80 @@ TEST(Model, GivesAndTakesWeights) {
   expectSameBits(net(x), other(x)); // nothing was assigned
 }
 
+TEST(Layer, IsMadeInOneLine) {
+  struct Scaled : layers::LayerBody {
+    explicit Scaled(float by) : LayerBody("scaled"), by(by) {}
+    void build(const Shape &input, DType dtype) override {
+      factor = weight("factor", {Size(input.back())}, dtype, "ones");
+    }
+    Tensor call(const Tensor &x, const layers::CallOptions &) override { return x * factor * by; }
+    const float by;
+    Variable factor{nullptr};
+  };
+  auto scaled = layers::make_layer<Scaled>(4);
+  expectValues(scaled(ones({1, 2})), {4, 4});
+  scaled->factor.assign(tensor<float>({1, 2}));
+  Sequential model{scaled, layers::Flatten()};
+  expectValues(model(ones({1, 2})), {4, 8});
+  EXPECT_EQ((*scaled).by, 4);
+  struct Outer : Model {
+    layers::LayerOf<Scaled> inner = submodule("inner", layers::make_layer<Scaled>(2));
+    Tensor call(const Tensor &x, const layers::CallOptions &) override { return inner(x); }
+  } outer;
+  expectValues(outer(ones({1, 2})), {2, 2});
+  EXPECT_EQ(outer.named_variables()[0].first, "inner/factor");
+  auto moved = std::move(scaled);
+  EXPECT_CONTAINS(errorOf<StateError>([&] { scaled->by; }), "empty");
+}
+
+// What Keras' K.function and K.gradients give.
+TEST(Model, GivesWhatItsLayersGive) {
+  set_seed(1);
+  Sequential chain{Input({3}), layers::Dense(4, {.activation = "tanh", .name = "hidden"}), layers::Dropout(0.5),
+                   layers::Dense(2, {.name = "logits"}), layers::Softmax({}, {.name = "output"})};
+  const Tensor x = tensor<float>({{1, -2, 0.5}, {0, 1, 2}});
+  auto of = [&](models::LayerValuesOptions options) {
+    return function([&chain, options](const Tensor &a) { return models::layer_values(chain, a, options); })(x);
+  };
+  for (bool compiled : {false, true}) {
+    const models::LayerValues values =
+        compiled ? of({.layer = "logits"}) : models::layer_values(chain, x, {.layer = "logits"});
+    EXPECT_EQ(values.outputs.names(), (std::vector<std::string>{"hidden", "dropout", "logits", "output"}));
+    expectNear(values.outputs["output"], valuesOf(chain(x)), 1e-6);
+    const Tensor kernel = chain.get_layer("logits").variable("kernel").value();
+    expectNear(*values.gradients.at("hidden"), valuesOf(matmul(ones({2, 2}), transpose(kernel))), 1e-6);
+    expectNear(*values.gradients.at("logits"), {1, 1, 1, 1});
+    EXPECT_FALSE(values.gradients.at("output")); // which comes behind
+  }
+  const models::LayerValues loss =
+      models::layer_values(chain, x, {.target = [](const Tensors &y) { return sum(square(y[0])); }});
+  expectNear(*loss.gradients.at("output"), valuesOf(2 * chain(x)), 1e-6);
+
+  // Several calls of a layer and several results; a model of one's own.
+  SymbolicTensor in = Input({2}, {.name = "in"});
+  layers::Dense shared(2, {.name = "shared"});
+  SymbolicTensors both = layers::Layer(std::make_shared<Difference>()).apply(SymbolicTensors{shared(shared(in)), in});
+  models::Functional graph({in}, {both[0], both[1]});
+  const models::LayerValues several = models::layer_values(graph, ones({1, 2}));
+  EXPECT_EQ(several.outputs.names(),
+            (std::vector<std::string>{"shared", "shared@1", "difference[0]", "difference[1]"}));
+  Net net;
+  const models::LayerValues own = models::layer_values(net, ones({1, 3}));
+  EXPECT_EQ(own.outputs.names(), (std::vector<std::string>{"hidden", "dropout", "head"}));
+  expectNear(*own.gradients.at("head"), {1, 1});
+
+  EXPECT_MISUSE(LookupError, models::layer_values(chain, x, {.layer = "logit"}),
+                "layer_values: no layer 'logit' is called; there are dropout, hidden, logits, output");
+  EXPECT_MISUSE(ValueError,
+                models::layer_values(chain, x, {.layer = "logits", .target = [](const Tensors &y) { return y[0]; }}),
+                "layer_values: the gradients are of a layer or of a target, and both are given");
+  struct Counting : Model {
+    Tensor call(const Tensor &a, const layers::CallOptions &) override { return cast(a, DType::Int32); }
+  } counting;
+  EXPECT_MISUSE(DTypeError, models::layer_values(counting, x),
+                "layer_values: gradients are of floating-point numbers, and there are none");
+}
+
 TEST(Layer, TakesAndGivesSeveral) {
   layers::Layer difference(std::make_shared<Difference>());
   Tensor x = tensor<float>({1, 5}), y = tensor<float>({4, 2});

@@ -5,6 +5,7 @@
 #include "absl/strings/str_join.h"
 #include "calque/functions.h"
 #include "calque/init_scope.h"
+#include "layers/CallObserver.h"
 #include "saving/WeightBudget.h"
 
 #include <algorithm>
@@ -104,11 +105,14 @@ template <typename Call> auto LayerBody::called(const Tensors &inputs, SourceLoc
       throw;
     }
   }();
+  const Tensors *given = nullptr;
   if constexpr (std::is_same_v<decltype(results), Masked>)
-    regularize(results.results);
+    given = &results.results;
   else
-    regularize(results);
+    given = &results;
+  regularize(*given);
   scope.done();
+  training::CallObserver::called(*this, *given);
   return results;
 }
 

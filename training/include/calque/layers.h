@@ -18,6 +18,7 @@
 #include "calque/layers/convolution.h"
 #include "calque/layers/core.h"
 #include "calque/layers/layer.h"
+#include "calque/layers/make_layer.h"
 #include "calque/layers/merging.h"
 #include "calque/layers/normalization.h"
 #include "calque/layers/pooling.h"

@@ -3,6 +3,7 @@
 #define CALQUE_MODELS_H
 
 #include "calque/models/functional.h"
+#include "calque/models/layer_values.h"
 #include "calque/models/model.h"
 #include "calque/models/sequential.h"
 

@@ -13,7 +13,7 @@
 //     Tensor call(const Tensor &x, const layers::CallOptions &) override { return x * factor; }
 //     Variable factor{nullptr};
 //   };
-//   layers::Layer scale(std::make_shared<ScaleBody>());
+//   auto scale = layers::make_layer<ScaleBody>(); // scale->factor
 #ifndef CALQUE_LAYERS_LAYER_H
 #define CALQUE_LAYERS_LAYER_H
 
