@@ -56,8 +56,16 @@ void CheckpointVisitor::text(const std::string &name, std::function<std::string(
 void CheckpointVisitor::part(const std::string &name, Trackable &part) {
   if (!items_.seen.insert(&part).second)
     return;
+  // Parts name their own by calls within each other, which need a stack.
+  constexpr std::size_t kDeepest = 5000;
+  if (items_.depth == kDeepest)
+    throw ValueError(absl::StrCat("checkpoint: parts are nested at most ", kDeepest,
+                                  " deep, and there are more below '", pathOf(name).substr(0, 60), "...'"),
+                     detail::userLine({}));
   CheckpointVisitor inside(items_, pathOf(name));
+  ++items_.depth;
   part.checkpoint_parts(inside);
+  --items_.depth;
 }
 void CheckpointVisitor::later(Trackable &object) { items_.later.emplace_back(&object, path_); }
 

@@ -796,3 +796,30 @@ TEST(Checkpoint, AFullDiskLosesNothing) {
   EXPECT_EQ(namesIn(directory.path), std::vector<std::string>{"ckpt-1.safetensors"});
   EXPECT_EQ(manager.save(), directory.file("ckpt-2"));
 }
+
+// Parts name their own by calls within each other, and a stack has an end.
+TEST(Checkpoint, RefusesPartsThatAreNestedTooDeep) {
+  struct Link : Trackable {
+    std::shared_ptr<Link> next;
+    int number = 0;
+    void checkpoint_parts(CheckpointVisitor &visitor) override {
+      visitor.value("number", number);
+      if (next)
+        visitor.part("next", *next);
+    }
+  };
+  auto chain = [](int links) {
+    auto first = std::make_shared<Link>();
+    for (int i = 1; i < links; ++i) {
+      auto before = std::make_shared<Link>();
+      before->next = first;
+      first = before;
+    }
+    return first;
+  };
+  TemporaryDirectory directory;
+  auto deepest = chain(5000), deeper = chain(5001);
+  Checkpoint({{"chain", *deepest}}).write(directory.file("deepest"));
+  EXPECT_MISUSE(ValueError, Checkpoint({{"chain", *deeper}}).write(directory.file("deeper")),
+                "checkpoint: parts are nested at most 5000 deep, and there are more below 'chain/next/next");
+}
