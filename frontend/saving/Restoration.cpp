@@ -57,7 +57,7 @@ void CheckpointVisitor::part(const std::string &name, Trackable &part) {
   if (!items_.seen.insert(&part).second)
     return;
   // Parts name their own by calls within each other, which need a stack.
-  constexpr std::size_t kDeepest = 5000;
+  constexpr std::size_t kDeepest = 1000;
   if (items_.depth == kDeepest)
     throw ValueError(absl::StrCat("checkpoint: parts are nested at most ", kDeepest,
                                   " deep, and there are more below '", pathOf(name).substr(0, 60), "...'"),

@@ -818,8 +818,8 @@ TEST(Checkpoint, RefusesPartsThatAreNestedTooDeep) {
     return first;
   };
   TemporaryDirectory directory;
-  auto deepest = chain(5000), deeper = chain(5001);
+  auto deepest = chain(1000), deeper = chain(1001);
   Checkpoint({{"chain", *deepest}}).write(directory.file("deepest"));
   EXPECT_MISUSE(ValueError, Checkpoint({{"chain", *deeper}}).write(directory.file("deeper")),
-                "checkpoint: parts are nested at most 5000 deep, and there are more below 'chain/next/next");
+                "checkpoint: parts are nested at most 1000 deep, and there are more below 'chain/next/next");
 }
