@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <future>
 #include <iostream>
 #include <map>
@@ -59,16 +60,16 @@ struct AtEnd {
 };
 
 // Calls a function on a thread with a stack of so many bytes.
-void onSmallStack(std::size_t bytes, void (*call)()) {
+void onSmallStack(std::size_t bytes, std::function<void()> call) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   check(pthread_attr_setstacksize(&attributes, bytes) == 0, "the size of a stack");
   pthread_t thread;
   auto run = [](void *context) -> void * {
-    reinterpret_cast<void (*)()>(context)();
+    (*static_cast<std::function<void()> *>(context))();
     return nullptr;
   };
-  check(pthread_create(&thread, &attributes, run, reinterpret_cast<void *>(call)) == 0, "a thread");
+  check(pthread_create(&thread, &attributes, run, &call) == 0, "a thread");
   pthread_join(thread, nullptr);
 }
 
@@ -168,10 +169,21 @@ void smallStack() {
 }
 
 void quarterOfAMegabyte() {
-  onSmallStack(256 << 10, [] {
+  auto f = function([](const Tensor &a, const Tensor &b) { return sum(softmax(matmul(a, b), -1)); });
+  auto product = [&] { check(std::abs(f(ones({300, 200}), ones({200, 100})).item<float>() - 300) < 0.1, "a product"); };
+  onSmallStack(256 << 10, [&] {
     useAll("on a small stack");
-    auto f = function([](const Tensor &a, const Tensor &b) { return sum(softmax(matmul(a, b), -1)); });
-    check(std::abs(f(ones({300, 200}), ones({200, 100})).item<float>() - 300) < 0.1, "a product");
+    product();
+  });
+  // Its code is there.
+  Variable w(ones({3}));
+  auto step = function([&](const Tensor &x, int n) {
+    w.assign_add(x * n);
+    return std::pair(sum(w), x[0] > 0);
+  });
+  step(ones({3}), 2);
+  onSmallStack(64 << 10, [&] {
+    check(step(ones({3}), 2).first.item<float>() == 15, "a steady call");
   });
 }
 
