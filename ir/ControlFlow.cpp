@@ -1,5 +1,6 @@
 // The rules of branches and loops.
 #include "ir/GradientRule.h"
+#include "ir/RegionValues.h"
 #include "ir/Regions.h"
 #include "ir/Values.h"
 
@@ -167,12 +168,19 @@ void CondOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<V
 
 LogicalResult CondOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
   SmallVector<Value> inputs;
-  for (unsigned i = 1; i < rule.numOperands(); ++i)
-    inputs.push_back(rule.all(i));
+  llvm::SmallBitVector batched(rule.numOperands());
+  for (unsigned i = 0; i < rule.numOperands(); ++i) {
+    batched[i] = rule.isBatched(i);
+    if (i > 0)
+      inputs.push_back(rule[i]);
+  }
+  const llvm::SmallBitVector dependent = dependentResults(*this, batched);
   if (!rule.isBatched(0)) {
     Region then, otherwise;
-    if (failed(batchBody(rule, getThen(), then, ValueRange(inputs).getTypes())) ||
-        failed(batchBody(rule, getOtherwise(), otherwise, ValueRange(inputs).getTypes())))
+    llvm::SmallBitVector single = dependent;
+    single.flip();
+    if (failed(batchBody(rule, getThen(), then, ValueRange(inputs).getTypes(), &single)) ||
+        failed(batchBody(rule, getOtherwise(), otherwise, ValueRange(inputs).getTypes(), &single)))
       return failure();
     auto created =
         CondOp::create(rule.builder, getLoc(), then.front().getTerminator()->getOperandTypes(), rule[0], inputs);
@@ -184,13 +192,21 @@ LogicalResult CondOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &resu
   // Some examples take one branch and some the other: both are done for all, and each example takes its own.
   if (!isMemoryEffectFree(*this))
     return rule.refuse("decides for each example, and a branch has effects");
-  FailureOr<SmallVector<Value>> then = rule.body(rule.builder, getThen().front(), inputs, nullptr),
-                                otherwise = rule.body(rule.builder, getOtherwise().front(), inputs, nullptr);
+  // What is the same for all examples is not repeated for each, as far as its sizes are known.
+  llvm::SmallBitVector single(getNumResults());
+  for (unsigned i = 0; i < single.size(); ++i)
+    single[i] = !dependent[i] || cast<RankedTensorType>(getResult(i).getType()).hasStaticShape();
+  FailureOr<SmallVector<Value>> then = rule.body(rule.builder, getThen().front(), inputs, &single),
+                                otherwise = rule.body(rule.builder, getOtherwise().front(), inputs, &single);
   if (failed(then) || failed(otherwise))
     return failure();
-  for (auto [result, a, b] : llvm::zip_equal(getResults(), *then, *otherwise)) {
+  for (auto [i, result] : llvm::enumerate(getResults())) {
+    if (!dependent[i]) {
+      results.push_back((*then)[i]);
+      continue;
+    }
     Value mask = rule.aligned(0, cast<RankedTensorType>(result.getType()).getRank());
-    results.push_back(rule.create<SelectOp>(mask, a, b));
+    results.push_back(rule.create<SelectOp>(mask, (*then)[i], (*otherwise)[i]));
   }
   return success();
 }
@@ -263,11 +279,6 @@ bool isUpdate(OpOperand &use) {
 
 // Whether nothing but updates of slices looks at a value, and at what they make of it.
 bool isOnlyUpdated(Value value) { return llvm::all_of(value.getUses(), isUpdate); }
-
-// Whether each iteration gives a loop variable on as it is.
-bool isGivenOn(BlockArgument variable) {
-  return variable.getOwner()->getTerminator()->getOperand(variable.getArgNumber()) == variable;
-}
 
 // Finds the slices that a loop's body takes of a loop variable, where it looks at nothing else of it: they are kept in
 // its place. Not so if they are as much.
@@ -387,6 +398,9 @@ Operation *WhileOp::keepForReverse(OpBuilder &builder) {
   llvm::SetVector<Value> residuals;
   if (getVarying().empty())
     residuals = residualsOf(getBody().front());
+  // What is the same in all iterations the reverse does once, before it.
+  const llvm::DenseSet<Operation *> once = doneOnce(*this);
+  residuals.remove_if([&](Value residual) { return once.contains(residual.getDefiningOp()); });
   const size_t firstResidual = kept.size();
   kept.append(residuals.size(), kResidual);
   kept.append(reads.size(), kRead);
@@ -616,39 +630,16 @@ void WhileOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<
     resultTangents[variable] = forward.getResult(count + i);
 }
 
-namespace {
-// Notes which values of a block depend on those of its arguments that are noted.
-llvm::DenseSet<Value> dependingOn(Block &block, const llvm::SmallBitVector &arguments) {
-  llvm::DenseSet<Value> depending;
-  for (unsigned i : arguments.set_bits())
-    depending.insert(block.getArgument(i));
-  for (Operation &op : block.without_terminator())
-    if (llvm::any_of(op.getOperands(), [&](Value operand) { return depending.contains(operand); }))
-      depending.insert(op.result_begin(), op.result_end());
-  return depending;
-}
-} // namespace
-
 LogicalResult WhileOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
   const unsigned count = getNumVariables();
   if (!getVarying().empty())
     return rule.refuse("has loop variables whose sizes vary, which differ from example to example");
   Block &conditionBlock = getCondition().front(), &bodyBlock = getBody().front();
-  // Which loop variables differ from example to example.
-  llvm::SmallBitVector differs(rule.numOperands());
+  llvm::SmallBitVector batched(rule.numOperands());
   for (unsigned i = 0; i < rule.numOperands(); ++i)
-    differs[i] = rule.isBatched(i);
-  for (bool changed = true; changed;) {
-    changed = false;
-    llvm::DenseSet<Value> depending = dependingOn(bodyBlock, differs);
-    for (auto [i, next] : llvm::enumerate(bodyBlock.getTerminator()->getOperands()))
-      if (!differs[i] && depending.contains(next))
-        differs[i] = changed = true;
-  }
-  const bool decidesForEach =
-      dependingOn(conditionBlock, differs).contains(conditionBlock.getTerminator()->getOperand(0));
-  if (decidesForEach)
-    differs.set(0, count);
+    batched[i] = rule.isBatched(i);
+  // Which loop variables differ from example to example.
+  const auto [differs, decidesForEach] = dependenceOf(*this, batched);
   SmallVector<Value> values;
   for (unsigned i = 0; i < rule.numOperands(); ++i)
     values.push_back(differs[i] ? rule.all(i) : rule[i]);
@@ -693,12 +684,16 @@ LogicalResult WhileOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &res
              [&](OpBuilder &inside, ValueRange arguments) -> SmallVector<Value> {
                SmallVector<Value> taken(arguments.take_front(count));
                llvm::append_range(taken, arguments.drop_front(count + 1));
-               FailureOr<SmallVector<Value>> next = rule.body(inside, bodyBlock, taken, nullptr);
+               FailureOr<SmallVector<Value>> next = rule.body(inside, bodyBlock, taken, &single);
                if (failed(next))
                  return filled = failure(), SmallVector<Value>(arguments.take_front(count + 1));
                OpBuilder::InsertionGuard guard(rule.builder);
                rule.builder.setInsertionPoint(inside.getBlock(), inside.getInsertionPoint());
                for (unsigned i = 0; i < count; ++i) {
+                 if (isGivenOn(getBody().getArgument(i))) { // nor is it kept for each iteration
+                   (*next)[i] = arguments[i];
+                   continue;
+                 }
                  Value mask = rule.aligned(arguments[count], cast<RankedTensorType>(getResult(i).getType()).getRank());
                  (*next)[i] = rule.create<SelectOp>(mask, (*next)[i], arguments[i]);
                }

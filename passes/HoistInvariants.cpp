@@ -1,3 +1,4 @@
+#include "ir/RegionValues.h"
 #include "ir/Values.h"
 #include "passes/Passes.h"
 
@@ -17,14 +18,6 @@ namespace {
 
 // What an operation on fewer elements costs is nothing beside running a kernel.
 constexpr int64_t kFewElements = 32;
-
-// Whether it does no harm to do an operation where the program may not come to it.
-bool isHarmless(Operation *op) {
-  auto isKnown = [](Value value) { return typeOf(value).hasStaticShape(); };
-  return isa<SchemaOpInterface>(op) && isMemoryEffectFree(op) && op->getNumRegions() == 0 && !op->hasTrait<MayFail>() &&
-         (!op->hasTrait<MayFailOnIntegers>() || isFloat(op->getResult(0))) &&
-         llvm::all_of(op->getOperands(), isKnown) && llvm::all_of(op->getResults(), isKnown);
-}
 
 // Whether to read what an operation gives costs less than to do it. An elementwise operation is fused with what uses
 // it, which would read memory in place of registers.

@@ -146,21 +146,21 @@ func.func @cond_forward(%p: tensor<i1>, %x: tensor<?xf32>, %i: tensor<?xi64>, %t
 // One decision for all examples: one branch is done for all.
 // CHECK-LABEL: func.func @cond_examples(
 // CHECK-SAME: %[[P:.*]]: tensor<i1>, %[[X:.*]]: tensor<5x?xf32>, %[[Y:.*]]: tensor<?xf32>)
-// CHECK-NEXT: %[[V0:.*]] = calque.equal %[[X]], %[[X]]
-// CHECK-NEXT: %[[V1:.*]] = calque.cast %[[V0]] {dtype = i32}
-// CHECK-NEXT: %[[V2:.*]] = calque.reduce_sum %[[V1]] {axes = array<i64: 1>}
-// CHECK-NEXT: %[[V3:.*]] = calque.equal %[[V2]], %[[V2]]
-// CHECK-NEXT: %[[V4:.*]] = calque.expand_dims %[[V3]] {axes = array<i64: 1>}
-// CHECK-NEXT: %[[V5:.*]] = calque.where %[[V4]], %[[Y]], %[[Y]]
-// CHECK-NEXT: %[[V6:.*]] = calque.cond %[[P]], %[[X]], %[[V5]] : {{.*}} {
-// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<5x?xf32>, %[[B1:.*]]: tensor<5x?xf32>):
-// CHECK-NEXT: %[[V7:.*]] = calque.exp %[[B0]]
-// CHECK-NEXT: vector.yield %[[V7]]
+// CHECK-NEXT: %[[V0:.*]] = calque.cond %[[P]], %[[X]], %[[Y]] : {{.*}} {
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<5x?xf32>, %[[B1:.*]]: tensor<?xf32>):
+// CHECK-NEXT: %[[V1:.*]] = calque.exp %[[B0]]
+// CHECK-NEXT: vector.yield %[[V1]]
 // CHECK-NEXT: } {
-// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<5x?xf32>, %[[B1:.*]]: tensor<5x?xf32>):
-// CHECK-NEXT: vector.yield %[[B1]]
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<5x?xf32>, %[[B1:.*]]: tensor<?xf32>):
+// CHECK-NEXT: %[[V2:.*]] = calque.equal %[[B0]], %[[B0]]
+// CHECK-NEXT: %[[V3:.*]] = calque.cast %[[V2]] {dtype = i32}
+// CHECK-NEXT: %[[V4:.*]] = calque.reduce_sum %[[V3]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V5:.*]] = calque.equal %[[V4]], %[[V4]]
+// CHECK-NEXT: %[[V6:.*]] = calque.expand_dims %[[V5]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V7:.*]] = calque.where %[[V6]], %[[B1]], %[[B1]]
+// CHECK-NEXT: vector.yield %[[V7]]
 // CHECK-NEXT: }
-// CHECK-NEXT: return %[[V6]]
+// CHECK-NEXT: return %[[V0]]
 func.func @cond_examples(%p: tensor<i1>, %x: tensor<5x?xf32>, %y: tensor<?xf32>) -> tensor<5x?xf32> {
   %e = calque.batch %x {axes = array<i64: 0>} : (tensor<5x?xf32>) -> tensor<?xf32>
   %r = calque.cond %p, %e, %y : (tensor<i1>, tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32> {
@@ -178,15 +178,20 @@ func.func @cond_examples(%p: tensor<i1>, %x: tensor<5x?xf32>, %y: tensor<?xf32>)
 // A decision for each: both branches, of which each example takes one.
 // CHECK-LABEL: func.func @cond_each(
 // CHECK-SAME: %[[P:.*]]: tensor<5xi1>, %[[X:.*]]: tensor<?xf32>)
-// CHECK-NEXT: %[[V0:.*]] = calque.equal %[[P]], %[[P]]
-// CHECK-NEXT: %[[V1:.*]] = calque.cast %[[V0]] {dtype = i32}
-// CHECK-NEXT: %[[V2:.*]] = calque.equal %[[V1]], %[[V1]]
-// CHECK-NEXT: %[[V3:.*]] = calque.expand_dims %[[V2]] {axes = array<i64: 1>}
-// CHECK-NEXT: %[[V4:.*]] = calque.where %[[V3]], %[[X]], %[[X]]
-// CHECK-NEXT: %[[V5:.*]] = calque.exp %[[V4]]
-// CHECK-NEXT: %[[V6:.*]] = calque.expand_dims %[[P]] {axes = array<i64: 1>}
-// CHECK-NEXT: %[[V7:.*]] = calque.where %[[V6]], %[[V5]], %[[V4]]
-// CHECK-NEXT: return %[[V7]]
+// CHECK-NEXT: %[[V0:.*]] = calque.exp %[[X]]
+// CHECK-NEXT: %[[V1:.*]] = calque.equal %[[P]], %[[P]]
+// CHECK-NEXT: %[[V2:.*]] = calque.cast %[[V1]] {dtype = i32}
+// CHECK-NEXT: %[[V3:.*]] = calque.equal %[[V2]], %[[V2]]
+// CHECK-NEXT: %[[V4:.*]] = calque.expand_dims %[[V3]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V5:.*]] = calque.where %[[V4]], %[[V0]], %[[V0]]
+// CHECK-NEXT: %[[V6:.*]] = calque.equal %[[P]], %[[P]]
+// CHECK-NEXT: %[[V7:.*]] = calque.cast %[[V6]] {dtype = i32}
+// CHECK-NEXT: %[[V8:.*]] = calque.equal %[[V7]], %[[V7]]
+// CHECK-NEXT: %[[V9:.*]] = calque.expand_dims %[[V8]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V10:.*]] = calque.where %[[V9]], %[[X]], %[[X]]
+// CHECK-NEXT: %[[V11:.*]] = calque.expand_dims %[[P]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V12:.*]] = calque.where %[[V11]], %[[V5]], %[[V10]]
+// CHECK-NEXT: return %[[V12]]
 func.func @cond_each(%p: tensor<5xi1>, %x: tensor<?xf32>) -> tensor<5x?xf32> {
   %e = calque.batch %p {axes = array<i64: 0>} : (tensor<5xi1>) -> tensor<i1>
   %r = calque.cond %e, %x : (tensor<i1>, tensor<?xf32>) -> tensor<?xf32> {
@@ -199,6 +204,85 @@ func.func @cond_each(%p: tensor<5xi1>, %x: tensor<?xf32>) -> tensor<5x?xf32> {
   }
   %s = calque.unbatch %r, %e, %p {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<?xf32>, tensor<i1>, tensor<5xi1>) -> tensor<5x?xf32>
   return %s : tensor<5x?xf32>
+}
+
+// What both sides give on is no value of each example, nor is what is computed from it.
+// CHECK-LABEL: func.func @cond_alike(
+// CHECK-SAME: %[[P:.*]]: tensor<5xi1>, %[[X:.*]]: tensor<5xf32>, %[[N:.*]]: tensor<i64>)
+// CHECK-NOT: calque.where
+// CHECK: %[[Y:.*]] = calque.exp %[[X]]
+// CHECK: calque.where %[[P]], %[[Y]], %[[X]]
+// CHECK-NOT: calque.where
+// CHECK: calque.neg %[[N]] : (tensor<i64>) -> tensor<i64>
+func.func @cond_alike(%p: tensor<5xi1>, %x: tensor<5xf32>, %n: tensor<i64>) -> (tensor<5xf32>, tensor<5xi64>) {
+  %e:2 = calque.batch %p, %x {axes = array<i64: 0, 0>} : (tensor<5xi1>, tensor<5xf32>) -> (tensor<i1>, tensor<f32>)
+  %r:2 = calque.cond %e#0, %e#1, %n : (tensor<i1>, tensor<f32>, tensor<i64>) -> (tensor<f32>, tensor<i64>) {
+  ^bb0(%a: tensor<f32>, %b: tensor<i64>):
+    %0 = calque.exp %a : (tensor<f32>) -> tensor<f32>
+    vector.yield %0, %b : tensor<f32>, tensor<i64>
+  } {
+  ^bb0(%a: tensor<f32>, %b: tensor<i64>):
+    vector.yield %a, %b : tensor<f32>, tensor<i64>
+  }
+  %m = calque.neg %r#1 : (tensor<i64>) -> tensor<i64>
+  %s:2 = calque.unbatch %r#0, %m, %e#0, %p {axes = array<i64: 0, 0>, batch_axis = 0 : i64} : (tensor<f32>, tensor<i64>, tensor<i1>, tensor<5xi1>) -> (tensor<5xf32>, tensor<5xi64>)
+  return %s#0, %s#1 : tensor<5xf32>, tensor<5xi64>
+}
+
+// A loop that counts to a number of all examples ends for all of them at once, whatever branches they take in it: the
+// number is not counted for each, and nothing holds the variables of examples that are through.
+// CHECK-LABEL: func.func @while_branches(
+// CHECK: calque.while {{.*}} -> (tensor<i64>, tensor<5xf32>) {
+// CHECK: calque.less {{.*}} -> tensor<i1>
+// CHECK: calque.where
+// CHECK-NOT: calque.where
+// CHECK: return
+func.func @while_branches(%i: tensor<i64>, %n: tensor<i64>, %x: tensor<5xf32>) -> tensor<5xf32> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<5xf32>) -> tensor<f32>
+  %r:2 = calque.while %i, %e, %n : (tensor<i64>, tensor<f32>, tensor<i64>) -> (tensor<i64>, tensor<f32>) {
+  ^bb0(%a: tensor<i64>, %b: tensor<f32>, %c: tensor<i64>):
+    %0 = calque.less %a, %c : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    vector.yield %0 : tensor<i1>
+  } {
+  ^bb0(%a: tensor<i64>, %b: tensor<f32>, %c: tensor<i64>):
+    %y = calque.sin %b : (tensor<f32>) -> tensor<f32>
+    %p = calque.greater %y, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    %s:2 = calque.cond %p, %y, %a : (tensor<i1>, tensor<f32>, tensor<i64>) -> (tensor<f32>, tensor<i64>) {
+    ^bb0(%u: tensor<f32>, %v: tensor<i64>):
+      %0 = calque.exp %u : (tensor<f32>) -> tensor<f32>
+      vector.yield %0, %v : tensor<f32>, tensor<i64>
+    } {
+    ^bb0(%u: tensor<f32>, %v: tensor<i64>):
+      vector.yield %u, %v : tensor<f32>, tensor<i64>
+    }
+    %0 = calque.add %s#1, %s#1 : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    vector.yield %0, %s#0 : tensor<i64>, tensor<f32>
+  }
+  %t = calque.unbatch %r#1, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<f32>, tensor<f32>, tensor<5xf32>) -> tensor<5xf32>
+  return %t : tensor<5xf32>
+}
+
+// Each example ends by itself. What no iteration changes is not held for those that are through: %z.
+// CHECK-LABEL: func.func @while_gives_on(
+// CHECK: calque.while
+// CHECK: calque.where {{.*}} -> tensor<5xf32>
+// CHECK-NOT: calque.where
+// CHECK: return
+func.func @while_gives_on(%x: tensor<5xf32>, %z: tensor<5x3xf32>) -> tensor<5xf32> {
+  %e:2 = calque.batch %x, %z {axes = array<i64: 0, 0>} : (tensor<5xf32>, tensor<5x3xf32>) -> (tensor<f32>, tensor<3xf32>)
+  %r:2 = calque.while %e#0, %e#1 : (tensor<f32>, tensor<3xf32>) -> (tensor<f32>, tensor<3xf32>) {
+  ^bb0(%a: tensor<f32>, %b: tensor<3xf32>):
+    %c = calque.neg %a : (tensor<f32>) -> tensor<f32>
+    %0 = calque.less %a, %c : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    vector.yield %0 : tensor<i1>
+  } {
+  ^bb0(%a: tensor<f32>, %b: tensor<3xf32>):
+    %0 = calque.reduce_sum %b {axes = array<i64: 0>} : (tensor<3xf32>) -> tensor<f32>
+    %1 = calque.add %a, %0 : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    vector.yield %1, %b : tensor<f32>, tensor<3xf32>
+  }
+  %s = calque.unbatch %r#0, %e#0, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<f32>, tensor<f32>, tensor<5xf32>) -> tensor<5xf32>
+  return %s : tensor<5xf32>
 }
 
 // The loop counts, and puts on stacks what its body looks at: not %s, which the body only sets,
