@@ -30,6 +30,11 @@ function(calque_batches target size)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${CALQUE_UNITY} UNITY_BUILD_BATCH_SIZE ${size})
 endfunction()
 
+# Clang warns of a function that std::stable_sort of libstdc++ 12 calls itself.
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  add_compile_options(-Wno-deprecated-declarations)
+endif()
+
 # calque_library(NAME SOURCES...): a static library of one folder. Without a link to `calque_mlir` no header of MLIR or
 # LLVM is found, so that a forbidden include does not build.
 function(calque_library name)
