@@ -7,13 +7,18 @@
 #include "calque/callable.h"
 #include "calque/functions.h"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <new>
 
 namespace calque {
 
 using training::describe;
 using training::fail;
+
+// Modules may be nested as deep as memory allows, so that nothing here calls itself for parts of parts. Only a path has
+// the length of all names above it.
 
 struct Module::Found {
   std::string path;
@@ -23,15 +28,65 @@ struct Module::Found {
 
 struct Module::Collector {
   SourceLocation where;
-  std::vector<Found> found;
-  absl::flat_hash_map<const void *, std::size_t> positions; // of variables among those found
-  bool isArranged = false;                                  // whether a part has an order of its own
-  std::vector<std::size_t> order = {};                      // of those found, where one has
-  absl::flat_hash_set<const void *> placed = {};
+  bool withPaths = false;
+  std::vector<Found> found = {};
+  absl::flat_hash_map<const void *, std::size_t> positions = {}; // of variables among those found
+  bool isArranged = false;                                       // whether a part has an order of its own
+  std::vector<std::size_t> order = {};                           // of those found, where one has
+  absl::flat_hash_set<const void *> seen = {}, placed = {};      // modules, and variables in that order
 };
 
+struct Module::Names {
+  absl::flat_hash_set<std::string> names;
+};
+
+namespace {
+// Goes through a module and what is below it, depth first, each part after those before it. `open(module)` gives the
+// number of its entries, `enter(module, i)` the module that entry i is, which is gone through next, or null, and
+// `leave(module)` is called behind the last one.
+template <typename Open, typename Enter, typename Leave>
+void goThrough(const Module &root, Open open, Enter enter, Leave leave) {
+  struct Level {
+    const Module *module;
+    std::size_t next, count;
+  };
+  std::vector<Level> levels = {{&root, 0, open(root)}};
+  while (!levels.empty()) {
+    Level &level = levels.back();
+    if (level.next == level.count) {
+      leave(*level.module);
+      levels.pop_back();
+    } else if (const Module *below = enter(*level.module, level.next++)) {
+      levels.push_back({below, 0, open(*below)});
+    }
+  }
+}
+} // namespace
+
 Module::Module(std::string name, SourceLocation where) { set_name(std::move(name), where); }
-Module::~Module() = default;
+
+// The parts of a part that ends with it wait for their own end here, so that a chain of any length takes no stack.
+Module::~Module() {
+  static constinit thread_local std::vector<std::shared_ptr<Module>> *waiting = nullptr;
+  std::vector<std::shared_ptr<Module>> own;
+  const bool isOutermost = !waiting;
+  if (isOutermost)
+    waiting = &own;
+  try {
+    for (auto part = parts_.rbegin(); part != parts_.rend(); ++part)
+      if (part->module)
+        waiting->push_back(std::move(part->module));
+  } catch (const std::bad_alloc &) { // they end below, one in the other
+  }
+  if (!isOutermost)
+    return;
+  while (!own.empty()) {
+    std::shared_ptr<Module> last = std::move(own.back());
+    own.pop_back();
+  }
+  waiting = nullptr;
+}
+
 void Module::checkBuilt(SourceLocation) const {}
 Module::Registration::~Registration() {
   if (kept)
@@ -41,6 +96,7 @@ Module::Registration::~Registration() {
       visitPart(visitor, module.parts_[i]);
   });
   module.parts_.resize(before);
+  module.names_.reset();
 }
 
 void Module::visitPart(CheckpointVisitor &visitor, const Part &part) {
@@ -60,31 +116,53 @@ void Module::registerPart(Part part) {
   parts_.push_back(std::move(part));
   try {
     restore_made([this](CheckpointVisitor &visitor) { visitPart(visitor, parts_.back()); });
+    if (names_)
+      names_->names.insert(parts_.back().name);
   } catch (...) { // it is of another type than the checkpoint's
     parts_.pop_back();
     throw;
   }
+  if (parts_.back().module)
+    parts_.back().module->mayBePart_ = true;
 }
 
-void Module::collect(const std::string &path, Collector &collector) const {
-  checkBuilt(collector.where);
-  collector.isArranged = collector.isArranged || !order_of_parts().empty();
-  for (const Part &part : parts_) {
-    if (part.module && !part.module->has_weights())
-      continue;
-    if (part.module)
-      part.module->collect(absl::StrCat(path, part.name, "/"), collector);
-    else if (auto [at, isNew] = collector.positions.emplace(part.variable->state().get(), collector.found.size());
-             isNew)
-      collector.found.push_back(
-          {path + part.name, *part.variable, trainable_ && part.variable->trainable(), part.isState});
-    else if (!trainable_) // one of two modules that have it
+void Module::collect(Collector &collector) const {
+  std::string path;
+  std::vector<std::size_t> lengths; // of the paths of the modules above
+  auto open = [&](const Module &module) {
+    module.checkBuilt(collector.where);
+    collector.isArranged = collector.isArranged || !module.order_of_parts().empty();
+    return module.parts_.size();
+  };
+  auto enter = [&](const Module &module, std::size_t i) -> const Module * {
+    const Part &part = module.parts_[i];
+    if (part.module) {
+      if (!part.module->has_weights() || !collector.seen.insert(part.module.get()).second)
+        return nullptr;
+      lengths.push_back(path.size());
+      if (collector.withPaths)
+        absl::StrAppend(&path, part.name, "/");
+      return part.module.get();
+    }
+    auto [at, isNew] = collector.positions.try_emplace(part.variable->state().get(), collector.found.size());
+    if (isNew)
+      collector.found.push_back({collector.withPaths ? absl::StrCat(path, part.name) : std::string(), *part.variable,
+                                 module.trainable_ && part.variable->trainable(), part.isState});
+    else if (!module.trainable_) // one of two modules that have it
       collector.found[at->second].trainable = false;
-  }
+    return nullptr;
+  };
+  auto leave = [&](const Module &) {
+    if (lengths.empty())
+      return;
+    path.resize(lengths.back());
+    lengths.pop_back();
+  };
+  goThrough(*this, open, enter, leave);
 }
 
-// Where each variable comes first by the orders that parts have.
-void Module::arrange(Collector &collector) const {
+// As variables() has them.
+std::vector<const Module::Part *> Module::partsInOrder() const {
   std::vector<const Part *> ordered;
   for (const Part &part : parts_)
     ordered.push_back(&part);
@@ -98,18 +176,32 @@ void Module::arrange(Collector &collector) const {
       if (part->module)
         part = modules.at(*next++);
   }
-  for (const Part *part : ordered)
-    if (part->module && !part->module->has_weights())
-      continue;
-    else if (part->module)
-      part->module->arrange(collector);
-    else if (const void *state = part->variable->state().get(); collector.placed.insert(state).second)
-      collector.order.push_back(collector.positions.at(state));
+  return ordered;
 }
 
-std::vector<Module::Found> Module::collected(SourceLocation where) const {
-  Collector collector{where, {}, {}};
-  collect("", collector);
+// Where each variable comes first by the orders that parts have.
+void Module::arrange(Collector &collector) const {
+  std::vector<std::vector<const Part *>> orders; // of the modules above
+  collector.seen.clear();
+  auto open = [&](const Module &module) {
+    orders.push_back(module.partsInOrder());
+    return orders.back().size();
+  };
+  auto enter = [&](const Module &, std::size_t i) -> const Module * {
+    const Part &part = *orders.back()[i];
+    if (part.module)
+      return part.module->has_weights() && collector.seen.insert(part.module.get()).second ? part.module.get()
+                                                                                           : nullptr;
+    if (const void *state = part.variable->state().get(); collector.placed.insert(state).second)
+      collector.order.push_back(collector.positions.at(state));
+    return nullptr;
+  };
+  goThrough(*this, open, enter, [&](const Module &) { orders.pop_back(); });
+}
+
+std::vector<Module::Found> Module::collected(SourceLocation where, bool withPaths) const {
+  Collector collector{where, withPaths};
+  collect(collector);
   if (!trainable_)
     for (Found &each : collector.found)
       each.trainable = false;
@@ -132,7 +224,7 @@ template <typename Wanted> std::vector<Variable> Module::variablesThat(SourceLoc
 
 std::vector<std::pair<std::string, Variable>> Module::named_variables(SourceLocation where) const {
   std::vector<std::pair<std::string, Variable>> result;
-  for (Found &found : collected(where))
+  for (Found &found : collected(where, true))
     result.emplace_back(std::move(found.path), std::move(found.variable));
   return result;
 }
@@ -147,9 +239,8 @@ std::uint64_t training::trainableChanges() { return changesOfTrainable; }
 void Module::set_trainable(bool trainable) {
   trainable_ = trainable;
   ++changesOfTrainable;
-  for (const Part &part : parts_)
-    if (part.module)
-      part.module->set_trainable(trainable);
+  for (const std::shared_ptr<Module> &below : submodules())
+    below->trainable_ = trainable;
 }
 
 std::vector<Variable> Module::trainable_variables(SourceLocation where) const {
@@ -210,14 +301,14 @@ std::vector<std::pair<std::string, std::shared_ptr<Module>>> Module::children() 
 std::vector<std::shared_ptr<Module>> Module::submodules() const {
   std::vector<std::shared_ptr<Module>> result;
   absl::flat_hash_set<const Module *> seen;
-  auto add = [&](auto &&self, const Module &module) -> void {
-    for (const Part &part : module.parts_)
-      if (part.module && seen.insert(part.module.get()).second) {
-        result.push_back(part.module);
-        self(self, *part.module);
-      }
+  auto enter = [&](const Module &module, std::size_t i) -> const Module * {
+    const std::shared_ptr<Module> &below = module.parts_[i].module;
+    if (!below || !seen.insert(below.get()).second)
+      return nullptr;
+    result.push_back(below);
+    return below.get();
   };
-  add(add, *this);
+  goThrough(*this, [](const Module &module) { return module.parts_.size(); }, enter, [](const Module &) {});
   return result;
 }
 
@@ -254,9 +345,21 @@ void Module::checkName(const std::string &name, SourceLocation where) const {
   if (name.empty() || name.find('/') != std::string::npos)
     fail<ValueError>(absl::StrCat("module: '", name, "' is no name of a part; it must not be empty and have no '/'"),
                      where);
-  for (const Part &part : parts_)
-    if (part.name == name)
-      fail<ValueError>(absl::StrCat("module: there is a part '", name, "' already"), where);
+  constexpr std::size_t kMany = 32; // which are looked through as fast as a table is asked
+  bool isThere = false;
+  if (parts_.size() < kMany) {
+    isThere = std::ranges::find(parts_, name, &Part::name) != parts_.end();
+  } else {
+    if (!names_) {
+      auto all = std::make_shared<Names>();
+      for (const Part &part : parts_)
+        all->names.insert(part.name);
+      names_ = std::move(all);
+    }
+    isThere = names_->names.contains(name);
+  }
+  if (isThere)
+    fail<ValueError>(absl::StrCat("module: there is a part '", name, "' already"), where);
 }
 
 Variable Module::variable(std::string name, const Operand &initial, bool trainable, const Constraint &constraint) {
@@ -270,13 +373,13 @@ Variable Module::variable(std::string name, const Operand &initial, bool trainab
   return made;
 }
 
-bool Module::contains(const Module &other) const {
-  if (this == &other)
-    return true;
-  for (const Part &part : parts_)
-    if (part.module && part.module->contains(other))
-      return true;
-  return false;
+// Nothing is looked through for a module that is nobody's part, as one is that is being made.
+void Module::requireNoPartOf(const Module &other, SourceLocation where, const std::string &name) const {
+  const bool isBelow =
+      this == &other ||
+      (mayBePart_ && std::ranges::any_of(other.submodules(), [this](const auto &each) { return each.get() == this; }));
+  if (isBelow)
+    fail<ValueError>(absl::StrCat("module: the part '", name, "' has this module as a part itself"), where);
 }
 
 void Module::adopt(std::string name, const Variable &variable, SourceLocation where) {
@@ -294,8 +397,7 @@ void Module::adopt_state(std::string name, const Variable &variable, SourceLocat
 void Module::adopt_parts(const std::shared_ptr<Module> &module, SourceLocation where) {
   if (!module)
     detail::throwEmptyHandle("module", where);
-  if (module->contains(*this))
-    fail<ValueError>(absl::StrCat("module: the part '", module->name(), "' has this module as a part itself"), where);
+  requireNoPartOf(*module, where, module->name());
   for (const Part &part : module->parts_)
     checkName(part.name, where);
   for (const Part &part : module->parts_)
@@ -306,8 +408,7 @@ void Module::adopt(std::string name, std::shared_ptr<Module> module, SourceLocat
   checkName(name, where);
   if (!module)
     fail<StateError>(absl::StrCat("module: the part '", name, "' is empty"), where);
-  if (module->contains(*this))
-    fail<ValueError>(absl::StrCat("module: the part '", name, "' has this module as a part itself"), where);
+  requireNoPartOf(*module, where, name);
   module->nameAsPart(name);
   registerPart({std::move(name), std::nullopt, std::move(module)});
 }

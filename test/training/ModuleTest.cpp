@@ -36,6 +36,62 @@ struct Open : Module {
 
 } // namespace
 
+// A chain that no stack is deep enough for, made from its end, so that each part that is adopted has all others below.
+TEST(Module, NestsAsDeepAsMemoryAllows) {
+  constexpr std::size_t kDepth = 100'000;
+  auto innermost = std::make_shared<Open>(), chain = innermost;
+  innermost->variable("v", zeros({}));
+  for (std::size_t i = 0; i < kDepth; ++i) {
+    auto outer = std::make_shared<Open>();
+    outer->adopt("p", chain);
+    chain = outer;
+  }
+  EXPECT_EQ(chain->submodules().size(), kDepth);
+  EXPECT_EQ(chain->trainable_variables().size(), 1U);
+  EXPECT_EQ(chain->named_variables()[0].first.size(), 2 * kDepth + 1);
+  chain->set_trainable(false);
+  EXPECT_TRUE(chain->trainable_variables().empty());
+  EXPECT_FALSE(innermost->trainable());
+  EXPECT_MISUSE(ValueError, innermost->adopt("q", chain), "has this module as a part itself");
+  const std::string path = ::testing::TempDir() + "deep";
+  EXPECT_MISUSE(ValueError, Checkpoint({{"chain", *chain}}).write(path),
+                "checkpoint: parts are nested at most 1000 deep, and there are more below 'chain/p/p/p");
+  innermost.reset();
+  chain.reset(); // each ends with the one before it
+}
+
+// Shared parts are gone through once: this graph has 2^60 paths.
+TEST(Module, GoesThroughSharedPartsOnce) {
+  auto graph = std::make_shared<Open>();
+  graph->variable("v", zeros({}));
+  for (int i = 0; i < 60; ++i) {
+    auto outer = std::make_shared<Open>();
+    outer->adopt("a", graph);
+    outer->adopt("b", graph);
+    graph = outer;
+  }
+  EXPECT_EQ(graph->variables().size(), 1U);
+  EXPECT_EQ(graph->submodules().size(), 60U);
+  graph->set_trainable(false);
+  EXPECT_TRUE(graph->trainable_variables().empty());
+  auto outer = std::make_shared<Open>(), other = std::make_shared<Open>();
+  outer->adopt("inside", other);
+  other->adopt("graph", graph);
+  EXPECT_EQ(outer->variables().size(), 1U);
+}
+
+TEST(Module, TellsManyPartsApart) {
+  Open module;
+  for (int i = 0; i < 20'000; ++i)
+    module.adopt("part" + std::to_string(i), std::make_shared<Open>());
+  EXPECT_EQ(module.children().size(), 20'000U);
+  for (const char *name : {"part0", "part31", "part32", "part19999"})
+    EXPECT_MISUSE(ValueError, module.adopt(name, std::make_shared<Open>()),
+                  "there is a part '" + std::string(name) + "' already");
+  module.adopt("another", std::make_shared<Open>());
+  EXPECT_MISUSE(ValueError, module.variable("another", zeros({})), "there is a part 'another' already");
+}
+
 TEST(Module, KnowsItsVariablesInOrderEachOnce) {
   Net net;
   net.head(ones({1, 3}));

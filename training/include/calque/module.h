@@ -155,22 +155,26 @@ private:
   };
   struct Found;
   struct Collector;
+  struct Names;
 
   static void visitPart(CheckpointVisitor &visitor, const Part &part);
   // Registers a part, which gets its value if a checkpoint has one.
   void registerPart(Part part);
   void checkName(const std::string &name, SourceLocation where) const;
-  bool contains(const Module &other) const;
+  void requireNoPartOf(const Module &other, SourceLocation where, const std::string &name) const;
   void nameAsPart(const std::string &name);
-  void collect(const std::string &path, Collector &collector) const;
+  void collect(Collector &collector) const;
   void arrange(Collector &collector) const;
-  std::vector<Found> collected(SourceLocation where) const;
+  std::vector<const Part *> partsInOrder() const;
+  std::vector<Found> collected(SourceLocation where, bool withPaths = false) const;
   template <typename Wanted> std::vector<Variable> variablesThat(SourceLocation where, Wanted wanted) const;
 
   std::string name_;
   bool isNameByKind = false;
   std::vector<Part> parts_;
+  mutable std::shared_ptr<Names> names_; // of the parts, where there are many
   bool trainable_ = true;
+  bool mayBePart_ = false; // of another module
 };
 
 } // namespace calque
