@@ -2,8 +2,6 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 
-#include <algorithm>
-
 using namespace mlir;
 
 namespace calque::codegen {
@@ -19,11 +17,6 @@ const Target &Target::of(Cpu cpu) {
   };
   static_assert(std::size(targets) == std::size(runtime::kCpus));
   return targets[static_cast<size_t>(cpu)];
-}
-
-double Target::cyclesOfProducts(int64_t rows, int64_t columns, double least, double ofColumn) const {
-  auto products = static_cast<double>(rows * columns), operands = static_cast<double>(rows + columns);
-  return std::max({products / multiplyAdds, operands / loads + 0.5, least, ofColumn * static_cast<double>(columns)});
 }
 
 const Target &Target::of(Operation *op) {

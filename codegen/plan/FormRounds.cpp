@@ -9,8 +9,7 @@
 #include "codegen/Pipeline.h"
 #include "codegen/lowering/Lowering.h"
 #include "codegen/plan/ProgramAttributes.h"
-#include "codegen/schedule/Nest.h"
-#include "ir/Opaque.h"
+#include "codegen/schedule/CostModel.h"
 #include "runtime/Round.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -53,18 +52,10 @@ struct Kernel {
   bool isShort() const { return canJoin && cycles && *cycles < kParallelCycles; }
 };
 
-double cyclesOfBody(linalg::LinalgOp op) {
-  double cycles = 0.5 + 2 * op->getNumOperands();
-  for (Operation &each : op.getBlock()->without_terminator())
-    if (!isa<arith::ConstantOp, linalg::IndexOp>(each) && !ir::isOpaque(&each))
-      cycles += each.getDialect()->getNamespace() == "math"                ? 12
-                : isa<memref::LoadOp, arith::DivFOp, arith::DivSIOp>(each) ? 4
-                                                                           : 0.5;
-  return cycles;
-}
-
 Kernel kernelOf(func::FuncOp function) {
   constexpr double kLanes = 8, kCyclesOfCall = 50;
+  // Rounds are the same for every CPU, so that plans are.
+  const Target &target = Target::of(runtime::Cpu::Baseline);
   Kernel kernel;
   kernel.writes.resize(function.getNumArguments());
   function.walk([&](Operation *op) {
@@ -89,7 +80,7 @@ Kernel kernelOf(func::FuncOp function) {
         isKnown &= !ShapedType::isDynamic(extent);
         iterations *= static_cast<double>(extent);
       }
-      cycles += iterations * cyclesOfBody(linalgOp) / kLanes;
+      cycles += iterations * cyclesOfBody(linalgOp, target) / kLanes;
       continue;
     }
     if (!isa<memref::AllocOp, memref::LoadOp, memref::StoreOp, ViewLikeOpInterface>(op) &&

@@ -50,7 +50,7 @@ struct SizesOfNest {
 
 void Contraction::computeBlocks() {
   if (!plan.termPieces || !plan.termBlock || !plan.rowBlock || !plan.panelBlock) {
-    Blocks<Number> blocks = blocksOf(plan, SizesOfNest{v, nest});
+    Blocks<Number> blocks = blocksOf(plan, schedule.target, SizesOfNest{v, nest});
     termPieces = blocks.termPieces;
     termBlock = blocks.termBlock;
     rowBlock = blocks.rowBlock;

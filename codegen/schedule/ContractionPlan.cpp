@@ -54,17 +54,11 @@ bool sumsInRuns(const Nest &nest) {
   return isa<FloatType>(nest.outputs[0].element) && !(terms && *terms <= kProductRun);
 }
 
-// The most bytes of a panel's part of a block. A narrow panel takes so long to be read that the second cache can bring
-// what has no place in the first.
-int64_t bytesOfPanel(int64_t vectors, const Target &target) {
-  return vectors <= 2 ? target.l1Bytes : target.l1Bytes * 5 / 8;
-}
-
-// `inRuns`: the terms are summed up in runs, and the tile has the sums of runs beside those of the current one. Where
-// registers do not hold both, the former are loaded and stored once a run. Those of a block take a way through memory.
+// `inRuns`: the terms are summed up in runs, and the tile has the sums of runs beside those of the current one.
 // `least`: the terms of the shortest block.
 Tile chooseTile(int64_t rows, int64_t vectors, int64_t terms, int64_t least, int64_t bytesOfVector, bool inRuns,
                 const Target &target) {
+  const TileCost cost{rows, terms, least, bytesOfVector, inRuns, target};
   Tile best;
   // Of tiles that are about as fast, the narrowest makes the longest blocks, and so the fewest.
   constexpr double kAboutAsFast = 1.01;
@@ -72,27 +66,9 @@ Tile chooseTile(int64_t rows, int64_t vectors, int64_t terms, int64_t least, int
   int64_t mostVectors = inRuns && rows >= 3 ? 4 : 8;
   for (int64_t r = 1; r <= std::min<int64_t>(rows, 14); ++r)
     for (int64_t n = 1; n <= std::min<int64_t>(vectors, mostVectors); ++n) {
-      if (r * n + n + 1 > target.vectorRegisters)
+      if (!TileCost::fits(r, n, target))
         continue;
-      bool fits = 2 * r * n + n + 1 <= target.vectorRegisters;
-      int64_t block = std::clamp<int64_t>(bytesOfPanel(n, target) / (n * bytesOfVector), 1, terms);
-      int64_t blocks = (terms + block - 1) / block;
-      // The panels of windows with many terms have no place in the first cache.
-      double ofVector =
-          least * n * bytesOfVector > target.l1Bytes ? static_cast<double>(bytesOfVector) / target.bytesOfL2 : 0;
-      auto cost = [&](int64_t tileRows, int64_t tileVectors) -> double {
-        if (!tileRows || !tileVectors)
-          return 0;
-        auto sums = static_cast<double>(tileRows * tileVectors);
-        double ofRuns = inRuns ? (fits ? 0.5 : 1.5) / kProductRun : 0;
-        double ofBlocks = blocks > 1 ? 1.5 / static_cast<double>(block) : 0;
-        // Rows that are left over need a tile of their own, which takes as long to compile.
-        return target.cyclesOfProducts(tileRows, tileVectors, target.latency + (rows % r ? 1.5 : 1), ofVector) +
-               (ofRuns + ofBlocks) * sums;
-      };
-      double cycles =
-          static_cast<double>(rows / r) * (static_cast<double>(vectors / n) * cost(r, n) + cost(r, vectors % n)) +
-          static_cast<double>(vectors / n) * cost(rows % r, n) + cost(rows % r, vectors % n);
+      double cycles = cost.ofAll(vectors, r, n);
       // Without runs, wider panels mean that A is read fewer times.
       double factor = 0.999;
       if (inRuns && n < best.vectors && vectors % n == 0)
@@ -169,7 +145,7 @@ public:
       shareWindows();
     else
       plan.packsRows = wantsRowsPacked(ceilDiv(guessOf(plan.vectorLoop), plan.panelWidth()));
-    Blocks<int64_t> blocks = blocksOf(plan, Guesses{nest});
+    Blocks<int64_t> blocks = blocksOf(plan, target, Guesses{nest});
     decideToPack(blocks);
     auto isKnown = [&](unsigned loop) { return loop == VectorBuilder::kNoLoop || nest.extents[loop].isKnown(); };
     // The rows of a window's results, and its panels, are cut by sizes of their own if threads don't share them.
@@ -210,8 +186,9 @@ private:
     for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
       knowsResults &= nest.isReduction[loop] || nest.extents[loop].isKnown();
     if (knowsResults) {
-      constexpr int64_t kPieceWork = 1 << 20, kMaxSplits = 16, kFewSplits = 4, kEnoughParts = 32;
-      int64_t work = nest.iterations().guess() * (hasRows() ? 1 : 2 * bytesOf(element)), wanted = work / kPieceWork;
+      constexpr int64_t kMaxSplits = 16, kFewSplits = 4, kEnoughParts = 32;
+      int64_t work = nest.iterations().guess() * (hasRows() ? 1 : 2 * bytesOf(element)),
+              wanted = work / target.pieceProducts;
       int64_t splits =
           std::min({wanted, extent, (bytesTouchedBy(a) + bytesTouchedBy(b)) / (2 * bytesTouchedBy(nest.outputs[0])),
                     kMaxSplits});
@@ -247,8 +224,7 @@ private:
 
   // Threads share the outer loops over a window's results, until there are enough pieces.
   void shareWindows() {
-    constexpr int64_t kPieceWork = 1 << 20, kMaxPieces = 32;
-    int64_t wanted = std::clamp<int64_t>(nest.iterations().guess() / kPieceWork, 1, kMaxPieces);
+    int64_t wanted = std::clamp<int64_t>(nest.iterations().guess() / target.pieceProducts, 1, target.mostPieces);
     int64_t pieces = plan.mostTermPieces;
     for (unsigned loop : plan.batches)
       pieces *= guessOf(loop);
@@ -297,7 +273,7 @@ private:
   bool sumsImages() const { return plan.isWindow() && a.distance(plan.terms.back()) > 1; }
 
   int64_t bytesOfPanel() const {
-    return sumsImages() ? target.l1Bytes / 2 : codegen::bytesOfPanel(plan.tile.vectors, target);
+    return sumsImages() ? target.l1Bytes / 2 : TileCost::bytesOfPanel(plan.tile.vectors, target);
   }
 
   // Packs A where its rows are contiguous and its terms lie far apart, if several panels read it.

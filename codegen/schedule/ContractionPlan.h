@@ -106,10 +106,9 @@ template <class Number> struct Blocks {
 
 // Cuts the loops, by the sizes and the arithmetic of `Sizes`: numbers, their least and greatest, quotients rounded up
 // and multiples. The only place where blocks are chosen, whether sizes are known or not.
-template <class Sizes> Blocks<typename Sizes::Number> blocksOf(const ContractionPlan &plan, Sizes &&sizes) {
+template <class Sizes>
+Blocks<typename Sizes::Number> blocksOf(const ContractionPlan &plan, const Target &target, Sizes &&sizes) {
   using Number = typename Sizes::Number;
-  // To share work of so many multiply-adds is worth it, among at most so many pieces.
-  constexpr int64_t kPieceWork = 1 << 20, kMaxPieces = 32;
   const Number one(1), width(plan.panelWidth()), tile(plan.tile.rows);
   const bool hasRows = plan.rowLoop != VectorBuilder::kNoLoop;
   auto atLeastOne = [&](const Number &x) { return sizes.greatest(x, one); };
@@ -119,7 +118,7 @@ template <class Sizes> Blocks<typename Sizes::Number> blocksOf(const Contraction
   Number work = sizes.iterations();
   if (!hasRows)
     work = sizes.multiply(work, Number(2 * plan.elementBytes));
-  Number wanted = atLeastOne(sizes.least(sizes.divide(work, Number(kPieceWork)), Number(kMaxPieces)));
+  Number wanted = atLeastOne(sizes.least(sizes.divide(work, Number(target.pieceProducts)), Number(target.mostPieces)));
 
   Blocks<Number> blocks{one, one, one, one};
   Number terms = sizes.extent(plan.terms[0]);

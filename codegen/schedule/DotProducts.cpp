@@ -24,16 +24,6 @@ SmallVector<unsigned> otherTerms(const Nest &nest, unsigned along) {
   return loops;
 }
 
-// Estimated cycles for a tile of all terms: its vectors of terms, for each of which B's operand waits for `ofLoad`, and
-// then the lanes of each sum.
-double cyclesOfTile(int64_t rows, int64_t columns, int64_t vectors, double ofLoad, const Target &target) {
-  constexpr double kLanesOfSum = 6;
-  if (!rows || !columns)
-    return 0;
-  return target.cyclesOfProducts(rows, columns, target.latency, ofLoad) * static_cast<double>(vectors) +
-         kLanesOfSum * static_cast<double>(rows * columns);
-}
-
 // Emits the kernel that a plan describes.
 class DotProducts {
 public:
@@ -84,11 +74,10 @@ public:
         pieces = v.multiply(pieces, shared.back().second);
       }
     Number rowExtent = v.number(nest.extents[plan.rowLoop]);
-    constexpr int64_t kPieceWork = 1 << 20, kMaxPieces = 32; // as a contraction's
     // To read an element of A takes as long as eight multiply-adds, which few columns do not need.
     int64_t ofElement = std::max<int64_t>(8 / numColumns(), 1);
     Number work = v.multiply(v.number(nest.iterations()), ofElement);
-    Number wanted = v.maximum(v.minimum(v.divide(work, kPieceWork), kMaxPieces), 1);
+    Number wanted = v.maximum(v.minimum(v.divide(work, schedule.target.pieceProducts), schedule.target.mostPieces), 1);
     wanted = v.ceilDivide(wanted, v.maximum(pieces, 1));
     Number rowBlock = v.maximum(v.roundUp(v.ceilDivide(rowExtent, wanted), plan.rows), plan.rows);
     shared.push_back({plan.rowLoop, v.ceilDivide(rowExtent, rowBlock)});
@@ -344,15 +333,14 @@ bool complete(DotPlan &plan, const Nest &nest, const Target &target) {
   double ofLoad = bytesOfColumns > static_cast<double>(target.l1Bytes)
                       ? static_cast<double>(target.vectorBytes) / target.bytesOfL2
                       : 0;
-  constexpr double kOfStrided = 2.5, kOfContiguous = 0.25; // cycles to copy an element
-  double ofCopy = plan.packs ? (isStrided ? kOfStrided : kOfContiguous) * static_cast<double>(columnExtent) : 0;
+  double ofCopy = plan.packs ? cyclesOfCopiedElement(isStrided) * static_cast<double>(columnExtent) : 0;
   for (int64_t rows = 1; rows <= std::min<int64_t>(rowExtent, 8); ++rows)
     for (int64_t columns = 1; columns <= std::min<int64_t>(columnExtent, 16); ++columns) {
       if (rows * columns + std::min(rows, columns) + 1 > target.vectorRegisters)
         continue;
       auto ofRows = [&](int64_t count) {
-        return static_cast<double>(columnExtent / columns) * cyclesOfTile(count, columns, vectors, ofLoad, target) +
-               cyclesOfTile(count, columnExtent % columns, vectors, ofLoad, target);
+        return static_cast<double>(columnExtent / columns) * cyclesOfDots(count, columns, vectors, ofLoad, target) +
+               cyclesOfDots(count, columnExtent % columns, vectors, ofLoad, target);
       };
       double ofTiles =
           static_cast<double>(rowExtent / rows) * ofRows(rows) + static_cast<double>(rowExtent % rows) * ofRows(1);

@@ -25,9 +25,9 @@ public:
       for (unsigned loop = 0; loop < member.nest.numLoops(); ++loop)
         if (loop != member.rowLoop)
           inner = inner * member.nest.extents[loop];
-      double ofOne = member.product
-                         ? member.product->tile.cycles
-                         : Schedule::cyclesOfBody(member.nest) / static_cast<double>(schedule.lanesFor(member.nest));
+      double ofOne = member.product ? member.product->tile.cycles
+                                    : cyclesOfBody(member.nest, schedule.target) /
+                                          static_cast<double>(schedule.lanesFor(member.nest));
       cycles += ofOne * static_cast<double>(inner.guess());
     }
     if (plan.piece)

@@ -3,7 +3,7 @@
 #ifndef CALQUE_CODEGEN_SCHEDULE_KERNELS_H
 #define CALQUE_CODEGEN_SCHEDULE_KERNELS_H
 
-#include "codegen/native/Target.h"
+#include "codegen/schedule/CostModel.h"
 #include "codegen/schedule/VectorBuilder.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -57,8 +57,6 @@ struct Schedule {
   // the sum so far.
   std::optional<Access> errors = std::nullopt;
 
-  // The estimated cycles of one iteration on one lane, with operands in the first cache.
-  static double cyclesOfBody(const Nest &nest);
   // The lanes of a vector, which follow from the widest element that is loaded or stored.
   static int64_t lanesFor(const Nest &nest, const Target &target);
   int64_t lanesFor(const Nest &nest) const { return lanesFor(nest, target); }

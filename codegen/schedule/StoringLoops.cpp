@@ -104,10 +104,7 @@ private:
       if (isRead && !needed.contains(&op))
         continue;
       bool isElement = vectorLoop == kNoLoop || dependsOn(&op, vectorLoop) || !isRead;
-      double cycles = isa<memref::LoadOp, memref::StoreOp>(op) ? 2 : 0.5;
-      if (auto loop = dyn_cast<scf::ForOp>(op))
-        cycles = 4 * static_cast<double>(Extent(OpFoldResult(loop.getUpperBound())).guess());
-      (isElement ? elementCycles : uniformCycles) += cycles;
+      (isElement ? elementCycles : uniformCycles) += cyclesOfStoring(op, target);
     }
     elementCycles /= static_cast<double>(lanes);
     uniformCycles += 2;

@@ -104,7 +104,7 @@ void emitSquares(Schedule &schedule, const Nest &nest, const Square &square) {
       v.store(nest.outputs[0], row, v.body(row, {none}, square.size)[0], square.size);
     }
   };
-  double cycles = Schedule::cyclesOfBody(nest) * static_cast<double>(kSquares * 2);
+  double cycles = cyclesOfBody(nest, schedule.target) * static_cast<double>(kSquares * 2);
   v.parallel(count, cycles, along, [&](Value piece) {
     Position at(nest.numLoops());
     Value rest = piece;

@@ -1,5 +1,6 @@
 #include "codegen/schedule/VectorBuilder.h"
 #include "codegen/Pipeline.h"
+#include "codegen/native/Target.h"
 #include "ir/Opaque.h"
 #include "runtime/Round.h"
 
@@ -18,7 +19,7 @@ namespace {
 
 using runtime::kParallelCycles;
 using runtime::kPieceCycles;
-constexpr int64_t kMaxPieces = 128;
+constexpr int64_t kMostParts = Target::kMostParts;
 
 bool isByteSized(Type element) { return element.isIntOrFloat() && element.getIntOrFloatBitWidth() % 8 == 0; }
 bool isBool(Type element) { return element.isInteger(1); }
@@ -497,14 +498,14 @@ void VectorBuilder::parallel(const Number &extent, double cycles, const Number &
     if (cost * static_cast<double>(*extent.known) < kParallelCycles)
       return serial();
     auto grain = std::max<int64_t>(static_cast<int64_t>(std::ceil(kPieceCycles / cost)),
-                                   (*extent.known + kMaxPieces - 1) / kMaxPieces);
+                                   (*extent.known + kMostParts - 1) / kMostParts);
     return emit(index(*extent.known), std::clamp<int64_t>(grain, 1, *extent.known), body);
   }
   // The same computed at run time, in units of 1/64 cycle. A loop that is not worth threads becomes one piece.
   constexpr int64_t kUnit = 64;
   Number cost = maximum(multiply(times, std::max<int64_t>(static_cast<int64_t>(cycles * kUnit), 1)), 1);
   Number byCost = ceilDivide(static_cast<int64_t>(kPieceCycles) * kUnit, cost),
-         byCount = ceilDivide(extent, kMaxPieces), grain = maximum(byCost, byCount);
+         byCount = ceilDivide(extent, kMostParts), grain = maximum(byCost, byCount);
   Value all = valueOf(extent);
   Value isSmall = less(multiply(extent, cost), static_cast<int64_t>(kParallelCycles) * kUnit);
   grain = maximum(Number(arith::SelectOp::create(b, location, isSmall, all, valueOf(grain)).getResult()), 1);

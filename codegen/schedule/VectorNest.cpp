@@ -1,5 +1,4 @@
 #include "codegen/schedule/Kernels.h"
-#include "ir/Opaque.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -30,22 +29,6 @@ std::optional<Combiner> Combiner::ofBody(const Nest &nest) {
 }
 
 bool Combiner::isFloatSum() const { return isa<arith::AddFOp>(operation); }
-
-double Schedule::cyclesOfBody(const Nest &nest) {
-  double cycles = 0.5;
-  for (Operation &op : nest.body->without_terminator())
-    if (!isa<arith::ConstantOp, linalg::IndexOp>(op) && !ir::isOpaque(&op))
-      cycles += isa<arith::RemFOp>(op)                                   ? 40
-                : op.getDialect()->getNamespace() == "math"              ? 12
-                : isa<memref::LoadOp>(op)                                ? 4 // from anywhere
-                : isa<arith::DivFOp, arith::DivSIOp, arith::RemSIOp>(op) ? 4
-                                                                         : 0.5;
-  for (const auto *accesses : {&nest.inputs, &nest.outputs})
-    for (const Access &access : *accesses)
-      if (access.isBuffer)
-        cycles += 2; // most operands are not in the first cache
-  return cycles;
-}
 
 // Whether an elementwise nest computes bools and bytes of such alone.
 static bool computesBytes(const Nest &nest) {
@@ -99,7 +82,7 @@ public:
       });
       std::rotate(parallels.begin(), longest, longest + 1);
     }
-    cycles = Schedule::cyclesOfBody(nest) / static_cast<double>(lanes);
+    cycles = cyclesOfBody(nest, schedule.target) / static_cast<double>(lanes);
   }
 
   void emit() {
@@ -528,12 +511,12 @@ void emitNest(Schedule &schedule, const Nest &nest, const std::optional<Combiner
 
 // The number of pieces depends on sizes alone.
 Pieces Pieces::of(const Nest &nest) {
-  constexpr int64_t kFewResults = 4096, kPieceIterations = 1 << 14, kMaxPieces = 32;
+  constexpr int64_t kFewResults = 4096, kPieceTerms = Target::kPieceTerms;
   if (!nest.isKnown())
     return {};
   int64_t results = *nest.iterations(false).known(), terms = *nest.iterations(true).known();
   bool hasIndex = !nest.body->getOps<linalg::IndexOp>().empty();
-  if (hasIndex || results > kFewResults || results * terms < 4 * kPieceIterations)
+  if (hasIndex || results > kFewResults || results * terms < 4 * kPieceTerms)
     return {};
   unsigned split = VectorBuilder::kNoLoop;
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
@@ -553,7 +536,7 @@ Pieces Pieces::of(const Nest &nest) {
       return {};
   }
   int64_t extent = *nest.extents[split].known(),
-          pieces = std::min({kMaxPieces, results * terms / kPieceIterations, extent});
+          pieces = std::min({Target::kMostPiecesOfSums, results * terms / kPieceTerms, extent});
   if (pieces < 2)
     return {};
   // A number that divides all terms leaves no rest. Powers of two often divide the number of images, too: then a piece
