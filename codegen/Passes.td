@@ -329,11 +329,31 @@ def SplitLongKernels : Pass<"calque-split-long-kernels", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"kernels", "kernels", "Kernels that have become several functions">];
 }
 
+def PlanKernels : Pass<"calque-plan-kernels", "::mlir::func::FuncOp"> {
+  let summary = "Choose what each kernel will be, and note it as attributes";
+  let description = [{
+    Takes functions with the attribute `calque.kernel`, and gives each of their operations a plan, `calque.plan`: which
+    of its loops has which role, how loops are cut into tiles, blocks and pieces, and what is copied. A kernel that is a
+    group has one as well. `codegen/schedule/Plans.td` lists what plans say; `codegen/schedule/CostModel.h` is what they
+    are chosen by. Nothing of the operations changes.
+
+    ```mlir
+    linalg.generic ins(%x, %y : memref<64x64xf32>, memref<64x64xf32>) outs(%z : memref<64x64xf32>) ...
+    ```
+    becomes
+    ```mlir
+    linalg.generic ins(%x, %y : memref<64x64xf32>, memref<64x64xf32>) outs(%z : memref<64x64xf32>)
+        attrs = {calque.plan = #plan.tiles<b = 1, columns = 1, rows = 0, terms = [2], lanes = 8, tile = [6, 2], ...>} ...
+    ```
+  }];
+}
+
 def ScheduleLoops : Pass<"calque-schedule-loops", "::mlir::func::FuncOp"> {
   let summary = "Turn linalg operations of kernels into vectors, tiles and parallel loops";
   let description = [{
-    Takes functions with the attribute `calque.kernel`. An operation that no schedule fits stays a linalg operation,
-    which becomes plain loops.
+    Takes functions with the attribute `calque.kernel`, and emits for each operation the loops that its plan says. A plan
+    that does not fit the operation or the target is refused. What no schedule fits stays a linalg operation, which
+    becomes plain loops.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];

@@ -1,6 +1,7 @@
 #include "codegen/Pipeline.h"
 #include "codegen/Passes.h"
 #include "codegen/native/TimeReport.h"
+#include "codegen/schedule/Plans.h"
 #include "passes/Passes.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -27,10 +28,10 @@ using namespace mlir;
 namespace calque::codegen {
 
 void registerPipelineDialects(DialectRegistry &registry) {
-  registry
-      .insert<ir::CalqueDialect, affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect,
-              cf::ControlFlowDialect, func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
-              memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect, vector::VectorDialect>();
+  registry.insert<ir::CalqueDialect, affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect,
+                  cf::ControlFlowDialect, func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect,
+                  math::MathDialect, memref::MemRefDialect, plan::PlanDialect, scf::SCFDialect, tensor::TensorDialect,
+                  vector::VectorDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
 }
@@ -98,9 +99,14 @@ void outline(OpPassManager &manager, const CompileOptions &options) {
   manager.addPass(createMakeNumbers());
 }
 
-void schedule(OpPassManager &manager, const CompileOptions &options) {
+void planKernels(OpPassManager &manager, const CompileOptions &options) {
   manager.addPass(createSetTarget({runtime::nameOf(options.cpu)}));
   manager.addPass(createSplitLongKernels());
+  if (options.optimize)
+    manager.addNestedPass<func::FuncOp>(createPlanKernels());
+}
+
+void schedule(OpPassManager &manager, const CompileOptions &options) {
   if (options.optimize)
     manager.addNestedPass<func::FuncOp>(createScheduleLoops());
   manager.addPass(createPassScratch());
@@ -136,6 +142,8 @@ void addStage(OpPassManager &manager, Stage stage, const CompileOptions &options
     return bufferize(manager, options);
   case Stage::Outlined:
     return outline(manager, options);
+  case Stage::Planned:
+    return planKernels(manager, options);
   case Stage::Scheduled:
     return schedule(manager, options);
   case Stage::LLVM:

@@ -22,7 +22,7 @@
 
 namespace calque {
 
-inline constexpr int kCompilerInterfaceVersion = 10;
+inline constexpr int kCompilerInterfaceVersion = 11;
 
 // The stages of the compiler, each named after what the IR has become.
 enum class Stage {
@@ -32,6 +32,7 @@ enum class Stage {
   Linalg,
   Bufferized,
   Outlined,
+  Planned,
   Scheduled,
   LLVM,
   Object,
@@ -51,6 +52,7 @@ inline constexpr StageName kStages[] = {
     {Stage::Linalg, "linalg", "loops over tensors, fused"},
     {Stage::Bufferized, "bufferized", "loops over memory"},
     {Stage::Outlined, "outlined", "calls of kernels, in one workspace"},
+    {Stage::Planned, "planned", "kernels with what they will be: tiles, blocks, pieces, groups"},
     {Stage::Scheduled, "scheduled", "kernels of vectors and parallel loops"},
     {Stage::LLVM, "llvm", "kernels in MLIR's LLVM dialect"},
     {Stage::Object, "object", "kernels in native code, as assembly"},

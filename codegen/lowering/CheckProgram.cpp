@@ -90,6 +90,9 @@ template <typename T> bool has(Operation *op) {
 bool isGoneAt(Stage stage, Operation *op) {
   if (isa<ir::SchemaOpInterface>(op) || (stage >= Stage::Bufferized && has<TensorType>(op)))
     return true;
+  // Kernels are planned for a target.
+  if (stage == Stage::Planned && isa<ModuleOp>(op) && !op->hasAttr(kTargetAttr))
+    return true;
   if (isa<linalg::LinalgOp>(op))
     return stage >= Stage::Scheduled || (stage >= Stage::Outlined && !isOfKernel(op));
   return stage >= Stage::LLVM && isa<func::FuncOp>(op);
@@ -100,7 +103,9 @@ bool comesBehind(Stage stage, Operation *op) {
   if (auto function = dyn_cast<func::FuncOp>(op); function && isKernel(function) && stage < Stage::Outlined)
     return true;
   if (isa<ModuleOp>(op) && op->hasAttr(kTargetAttr))
-    return stage < Stage::Scheduled;
+    return stage < Stage::Planned;
+  if (stage < Stage::Scheduled && (op->hasAttr(kNestsAttr) || op->hasAttr(kGrainAttr)))
+    return true;
   // Calls of the runtime take memory from the first.
   if (stage < Stage::Bufferized && isa<linalg::LinalgOp>(op) && has<BaseMemRefType>(op))
     return true;

@@ -440,23 +440,12 @@ void Contraction::microkernel(Position at, int64_t rows, const Access &columnsOf
   v.either(start.isLater, continueSums, [&] { store(start.value, false); });
 }
 
-namespace {
-
-// The plan of a sum of products, of either kind; none where it gains by neither.
-struct Choice {
-  std::optional<ContractionPlan> tiles;
-  std::optional<DotPlan> dots;
-
-  Choice(const Nest &nest, const Target &target)
-      : tiles(ContractionPlan::of(nest, target)), dots(DotPlan::of(nest, target)) {
-    if (tiles && dots)
-      tiles->tile.cycles <= dots->cycles ? dots.reset() : tiles.reset();
-  }
-};
-
-} // namespace
-
-std::optional<ContractionPlan> tilesOf(const Nest &nest, const Target &target) { return Choice(nest, target).tiles; }
+ProductPlan ProductPlan::of(const Nest &nest, const Target &target) {
+  ProductPlan plan{ContractionPlan::of(nest, target), DotPlan::of(nest, target)};
+  if (plan.tiles && plan.dots)
+    plan.tiles->tile.cycles <= plan.dots->cycles ? plan.dots.reset() : plan.tiles.reset();
+  return plan;
+}
 
 void emitProduct(Schedule schedule, const Nest &nest, const ContractionPlan &plan) {
   if (schedule.plan)
@@ -481,15 +470,6 @@ void emitBlockOfProduct(Schedule schedule, const Nest &nest, const ContractionPl
   Contraction(schedule, tiled, plan).emitBlock(packed.panels);
   if (plan.ofLastColumns)
     emitBlockOfDotProducts(schedule, plan.lastColumns(nest), *plan.ofLastColumns, packed.lastColumns);
-}
-
-bool emitContraction(Schedule schedule, Nest nest) {
-  Choice choice(nest, schedule.target);
-  if (choice.dots)
-    emitDotProducts(schedule, nest, *choice.dots);
-  if (choice.tiles)
-    emitProduct(schedule, nest, *choice.tiles);
-  return choice.dots || choice.tiles;
 }
 
 } // namespace calque::codegen

@@ -153,9 +153,13 @@ private:
   mlir::Value rowBuffer, firstRow; // of a piece's packed rows, and the first of them
 };
 
-// The plan of a nest that becomes tiles of results: none where it is no sum of products, or dot products take fewer
-// cycles.
-std::optional<ContractionPlan> tilesOf(const Nest &nest, const Target &target);
+// The plan of a sum of products, of the kind that takes fewer cycles; none where it gains by neither.
+struct ProductPlan {
+  std::optional<ContractionPlan> tiles;
+  std::optional<DotPlan> dots;
+
+  static ProductPlan of(const Nest &nest, const Target &target);
+};
 
 void emitProduct(Schedule schedule, const Nest &nest, const ContractionPlan &plan);
 

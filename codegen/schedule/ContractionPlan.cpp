@@ -28,9 +28,6 @@ bool isSumOfProducts(const Nest &nest) {
 
 namespace {
 
-// With more groups of runs in a block, their sums have their rounding errors beside them.
-constexpr int64_t kFewGroups = 4;
-
 int64_t roundUp(int64_t x, int64_t y) { return ceilDiv(x, y) * y; }
 int64_t bytesOf(Type element) { return element.getIntOrFloatBitWidth() / 8; }
 
@@ -46,12 +43,6 @@ SmallVector<unsigned> termsInOrder(const Nest &nest, const Access &a) {
   llvm::stable_sort(terms,
                     [&](unsigned x, unsigned y) { return !nest.extents[x].isKnown() && nest.extents[y].isKnown(); });
   return terms;
-}
-
-// Whether the terms are cut into runs. Integers are exact in any order.
-bool sumsInRuns(const Nest &nest) {
-  std::optional<int64_t> terms = nest.iterations(true).known();
-  return isa<FloatType>(nest.outputs[0].element) && !(terms && *terms <= kProductRun);
 }
 
 // `inRuns`: the terms are summed up in runs, and the tile has the sums of runs beside those of the current one.
@@ -99,15 +90,11 @@ public:
     llvm::stable_sort(plan.batches, byDistance);
     llvm::stable_sort(plan.levels, byDistance);
     plan.isShared.assign(nest.numLoops(), false);
-    plan.inRuns = sumsInRuns(nest);
-    plan.isKnown = nest.isKnown();
-    plan.outerTerms = nest.extents[plan.terms[0]].known();
-    for (unsigned loop : llvm::drop_begin(plan.terms))
-      plan.innerTerms *= *nest.extents[loop].known();
-    plan.elementBytes = bytesOf(element);
+    plan.inRuns = ContractionPlan::sumsInRuns(nest);
+    plan.takeSizes(nest);
     chooseBlocks();
     chooseRowsOfNarrow();
-    plan.packsInTile = canPackInTile();
+    plan.packsInTile = plan.canPackInTile(nest);
     if (plan.inRuns) {
       // A tile that packs a panel on its way reads all terms: those that it left out would not be packed.
       const bool leavesOut = !plan.packsInTile;
@@ -123,7 +110,7 @@ public:
   }
 
   int64_t extentOf(unsigned loop) const { return *nest.extents[loop].known(); }
-  bool hasRows() const { return plan.rowLoop != VectorBuilder::kNoLoop; }
+  bool hasRows() const { return plan.hasRows(); }
 
   // In all iterations of the loops but one.
   int64_t bytesTouchedBy(const Access &access, unsigned but = VectorBuilder::kNoLoop) const {
@@ -257,16 +244,6 @@ private:
       plan.rowsOfNarrow = narrow.rows;
   }
 
-  // Every piece has a whole tile of rows then, and B is copied as it lies.
-  bool canPackInTile() const {
-    if (!plan.packs || plan.packsAll || plan.isWindow() || !hasRows() || !plan.rowBlock ||
-        !nest.extents[plan.rowLoop].isKnown() || !(b.strides[plan.vectorLoop] == 1))
-      return false;
-    int64_t rows = extentOf(plan.rowLoop), last = rows % *plan.rowBlock,
-            tile = std::max(plan.tile.rows, plan.rowsOfNarrow);
-    return std::min(rows, *plan.rowBlock) >= tile && (last == 0 || last >= tile);
-  }
-
   // Whether this is the gradient of filters: windows whose terms are the places in images, far from each other in A and
   // near each other in B. Its pieces have few rows each for a panel, and would pack it anew: they read it as it is.
   // Each tile of A takes as many lines of the first cache as the panel.
@@ -349,7 +326,7 @@ private:
     int64_t groups = 1;
     for (const TermLoop &each : llvm::ArrayRef(plan.termLoops).take_front(end))
       groups *= each.count;
-    plan.isExact = groups > kFewGroups;
+    plan.isExact = groups > ContractionPlan::kFewGroups;
   }
 
   // Rows of one or two tiles, whose places are known when code is emitted, with runs that end where a unit does, and so
@@ -357,9 +334,7 @@ private:
   void leaveOutBesideRows() {
     constexpr int64_t kFewTerms = 24, kMostUnits = 3;
     for (const Border &border : nest.borders) {
-      if (border.results != plan.rowLoop || border.unitOfResults != 1 || border.terms != plan.terms.back() ||
-          plan.terms.size() == 1 || plan.packsRows || !nest.extents[plan.rowLoop].isKnown() ||
-          plan.rowBlock < extentOf(plan.rowLoop) || extentOf(plan.rowLoop) > 2 * plan.tile.rows)
+      if (!plan.canLeaveOutBesideRows(border, nest) || extentOf(plan.rowLoop) > 2 * plan.tile.rows)
         continue;
       if (extentOf(border.terms) <= kProductRun)
         continue;
@@ -375,14 +350,14 @@ private:
   void leaveOutBorders() {
     constexpr int64_t kFewTerms = 4;
     for (const Border &border : nest.borders) {
-      if (border.unit != 1 || border.unitOfResults != 1)
+      if (!plan.canLeaveOut(border))
         continue;
       auto ofTerms = [&](const TermLoop &each) { return each.loop == border.terms; };
       auto innermost = llvm::find_if(llvm::reverse(plan.termLoops), ofTerms);
       int64_t inside = 1;
       for (auto each = plan.termLoops.rbegin(); each != innermost; ++each)
         inside *= each->count;
-      if (inside >= kFewTerms && border.results != plan.rowLoop && border.results != plan.vectorLoop)
+      if (inside >= kFewTerms)
         plan.leftOut.push_back(border);
     }
   }
@@ -391,17 +366,10 @@ private:
   // channels, most have one place.
   void leaveOutBesideTerms() {
     constexpr int64_t kFewTerms = 4, kMostTerms = 12; // of more, too few are zeros to repay loops of two lengths
-    const TermLoop &last = plan.termLoops.back();
     for (const Border &border : nest.borders) {
-      if (border.results != plan.rowLoop || border.unitOfResults < plan.tile.rows || border.unit != 1 ||
-          border.terms != last.loop || last.loop == plan.terms[0] || last.within || plan.termLoops.size() == 1 ||
-          !nest.extents[plan.rowLoop].isKnown())
+      if (!plan.canLeaveOutBesideTerms(border, nest))
         continue;
-      const int64_t terms = extentOf(border.terms), places = extentOf(plan.rowLoop) / border.unitOfResults;
-      int64_t least = terms;
-      for (int64_t place = 0; place < places; ++place)
-        least = std::min(least, terms - std::max<int64_t>(border.low - place, 0) -
-                                    std::max<int64_t>(place - (places - 1 - border.high), 0));
+      const int64_t terms = extentOf(border.terms), least = plan.leastTermsBeside(border, nest);
       if (least >= kFewTerms && least < terms && terms <= kMostTerms) {
         plan.besideTerms = border;
         plan.leastTerms = least;
@@ -462,7 +430,7 @@ std::optional<ContractionPlan> ofAllColumns(const Nest &nest, const Target &targ
       auto consider = [&](unsigned rowLoop) {
         int64_t rows = rowLoop == VectorBuilder::kNoLoop ? 1 : nest.extents[rowLoop].guess();
         Tile tile = chooseTile(rows, vectors, allTerms, leastBlock, best.lanes * bytesOf(result.element),
-                               sumsInRuns(nest), target);
+                               ContractionPlan::sumsInRuns(nest), target);
         tile.cycles /= static_cast<double>(rows * extent);
         auto distance = [&](unsigned loop) { return loop == VectorBuilder::kNoLoop ? 0 : a.distance(loop); };
         // Of loops that are about as fast the one along which A's elements are nearest: windows that overlap share
@@ -497,6 +465,54 @@ std::optional<ContractionPlan> ofAllColumns(const Nest &nest, const Target &targ
 }
 
 } // namespace
+
+bool ContractionPlan::sumsInRuns(const Nest &nest) {
+  std::optional<int64_t> terms = nest.iterations(true).known();
+  return isa<FloatType>(nest.outputs[0].element) && !(terms && *terms <= kProductRun);
+}
+
+void ContractionPlan::takeSizes(const Nest &nest) {
+  isKnown = nest.isKnown();
+  outerTerms = nest.extents[terms[0]].known();
+  innerTerms = 1;
+  for (unsigned loop : llvm::drop_begin(terms))
+    innerTerms *= *nest.extents[loop].known();
+  elementBytes = bytesOf(nest.outputs[0].element);
+}
+
+bool ContractionPlan::canPackInTile(const Nest &nest) const {
+  if (!packs || packsAll || isWindow() || !hasRows() || !rowBlock || !nest.extents[rowLoop].isKnown() ||
+      !(nest.inputs[operandOfB].strides[vectorLoop] == 1))
+    return false;
+  int64_t rows = *nest.extents[rowLoop].known(), last = rows % *rowBlock, most = std::max(tile.rows, rowsOfNarrow);
+  return std::min(rows, *rowBlock) >= most && (last == 0 || last >= most);
+}
+
+bool ContractionPlan::canLeaveOut(const Border &border) const {
+  return border.unit == 1 && border.unitOfResults == 1 && border.results != rowLoop && border.results != vectorLoop;
+}
+
+bool ContractionPlan::canLeaveOutBesideRows(const Border &border, const Nest &nest) const {
+  return border.results == rowLoop && border.unitOfResults == 1 && border.terms == terms.back() && terms.size() > 1 &&
+         !packsRows && nest.extents[rowLoop].isKnown() && rowBlock >= *nest.extents[rowLoop].known();
+}
+
+bool ContractionPlan::canLeaveOutBesideTerms(const Border &border, const Nest &nest) const {
+  const TermLoop &last = termLoops.back();
+  return border.results == rowLoop && border.unitOfResults >= tile.rows && border.unit == 1 &&
+         border.terms == last.loop && last.loop != terms[0] && !last.within && termLoops.size() > 1 &&
+         nest.extents[rowLoop].isKnown();
+}
+
+int64_t ContractionPlan::leastTermsBeside(const Border &border, const Nest &nest) const {
+  const int64_t all = *nest.extents[border.terms].known(),
+                places = *nest.extents[rowLoop].known() / border.unitOfResults;
+  int64_t least = all;
+  for (int64_t place = 0; place < places; ++place)
+    least = std::min(least, all - std::max<int64_t>(border.low - place, 0) -
+                                std::max<int64_t>(place - (places - 1 - border.high), 0));
+  return least;
+}
 
 std::optional<ContractionPlan> ContractionPlan::of(const Nest &nest, const Target &target) {
   std::optional<ContractionPlan> all = ofAllColumns(nest, target);

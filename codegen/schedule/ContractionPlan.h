@@ -37,15 +37,31 @@ struct ContractionPlan {
   std::optional<ContractionPlan> inBlocksOf(unsigned loop, const Nest &nest) const;
 
   std::string text() const;
-  bool operator==(const ContractionPlan &) const = default;
+
+  // Whether the terms of a nest are cut into runs. Integers are exact in any order.
+  static bool sumsInRuns(const Nest &nest);
+  // Takes what follows from the sizes of a nest, whose loops have their roles.
+  void takeSizes(const Nest &nest);
+  // Whether every piece has a whole tile of rows, and B is copied as it lies: the tile can pack the panel on its way.
+  bool canPackInTile(const Nest &nest) const;
+  // Whether zeros of a border can be left out, in the way of `leftOut`, `besideRows` and `besideTerms`. Of the last two
+  // it takes that the terms are cut into runs, and that rows and blocks are.
+  bool canLeaveOut(const Border &border) const;
+  bool canLeaveOutBesideRows(const Border &border, const Nest &nest) const;
+  bool canLeaveOutBesideTerms(const Border &border, const Nest &nest) const;
+  // The fewest terms that are left at any place of such a border.
+  int64_t leastTermsBeside(const Border &border, const Nest &nest) const;
 
   int64_t panelWidth() const { return tile.vectors * lanes; }
+  bool hasRows() const { return rowLoop != VectorBuilder::kNoLoop; }
   // With more blocks of terms than these, what additions to the results round away is kept beside them.
   static constexpr int64_t kFewBlocks = 8;
+  // With more groups of runs in a block, their sums have their rounding errors beside them.
+  static constexpr int64_t kFewGroups = 4;
   // The largest number of terms in a block.
   int64_t termsPerBlock() const { return innerTerms * mostTermBlock; }
   // Whether results have loops besides rows and columns, as the windows of a convolution have.
-  bool isWindow() const { return levels.size() > (rowLoop == VectorBuilder::kNoLoop ? 0 : 1); }
+  bool isWindow() const { return levels.size() > (hasRows() ? 1 : 0); }
 
   int64_t elementBytes = 4; // of an operand and a result
 
@@ -110,7 +126,7 @@ template <class Sizes>
 Blocks<typename Sizes::Number> blocksOf(const ContractionPlan &plan, const Target &target, Sizes &&sizes) {
   using Number = typename Sizes::Number;
   const Number one(1), width(plan.panelWidth()), tile(plan.tile.rows);
-  const bool hasRows = plan.rowLoop != VectorBuilder::kNoLoop;
+  const bool hasRows = plan.hasRows();
   auto atLeastOne = [&](const Number &x) { return sizes.greatest(x, one); };
   auto parts = [&](const Number &all, const Number &some) { return atLeastOne(sizes.ceilDivide(all, some)); };
   auto ofRows = [&](const Number &count) { return sizes.greatest(sizes.multiple(count, tile), tile); };

@@ -6,6 +6,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 using namespace mlir;
@@ -56,9 +57,9 @@ struct Use {
   bool isWritten = false;
 };
 
-SmallVector<Use> sharedBuffers(ArrayRef<Groupable> nests) {
+SmallVector<Use> sharedBuffers(ArrayRef<const Nest *> nests) {
   llvm::MapVector<Value, Use> uses;
-  for (const auto &[nest, product] : nests) {
+  for (const Nest *nest : nests) {
     llvm::SmallDenseSet<Value> own;
     auto note = [&](const Access &access, bool isWritten) {
       if (!access.isBuffer)
@@ -69,9 +70,9 @@ SmallVector<Use> sharedBuffers(ArrayRef<Groupable> nests) {
       use.isWritten |= isWritten;
       use.members += own.insert(root).second;
     };
-    for (const Access &access : nest.inputs)
+    for (const Access &access : nest->inputs)
       note(access, false);
-    for (const Access &access : nest.outputs)
+    for (const Access &access : nest->outputs)
       note(access, true);
   }
   SmallVector<Use> shared;
@@ -88,44 +89,6 @@ SmallVector<const Access *> accessesTo(const Nest &nest, Value root) {
       if (access.isBuffer && rootBuffer(access.value) == root)
         found.push_back(&access);
   return found;
-}
-
-// The ways to give a nest a loop over `rows`: one of its loops, or the outer part of one. It may be the loop of a
-// reduction whose terms threads share.
-std::vector<std::pair<Nest, unsigned>> withRows(const Groupable &whole, const Extent &rows, const Target &target) {
-  const Nest &nest = whole.nest;
-  std::vector<std::pair<Nest, unsigned>> ways;
-  if (whole.product) {
-    for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
-      if (nest.extents[loop] == rows && whole.product->inBlocksOf(loop, nest))
-        ways.push_back({nest, loop});
-    return ways;
-  }
-  Pieces pieces = nest.hasReduction() ? Pieces::of(nest) : Pieces();
-  if (pieces.count && SumOrder::of(nest, target).vectorLoop)
-    return ways;
-  for (unsigned loop = 0; loop < nest.numLoops(); ++loop) {
-    if (pieces.count ? loop != pieces.loop : nest.isReduction[loop])
-      continue;
-    std::optional<Extent> inner = nest.extents[loop].dividedBy(rows);
-    if (!inner)
-      continue;
-    if (*inner == 1) {
-      ways.push_back({nest, loop});
-      continue;
-    }
-    if (nest.isIndexed(loop))
-      continue;
-    Nest cut = nest;
-    cut.extents[loop] = *inner;
-    cut.extents.push_back(rows);
-    cut.isReduction.push_back(nest.isReduction[loop]);
-    for (auto *accesses : {&cut.inputs, &cut.outputs})
-      for (Access &access : *accesses)
-        access.strides.push_back(access.strides[loop] * *inner);
-    ways.push_back({cut, cut.numLoops() - 1});
-  }
-  return ways;
 }
 
 // Whether the rows of what an access reaches lie side by side: to go through them would touch all memory again and
@@ -169,53 +132,106 @@ FailureOr<Groupable> Groupable::of(const Nest &nest, const Target &target) {
   if (nest.iterations() == 0 || nest.outputs.empty() || !VectorBuilder::canVectorize(nest) || nest.readsBuffers() ||
       (nest.hasReduction() && !Combiner::of(nest)))
     return failure();
-  Groupable result{nest, tilesOf(nest, target)};
-  if (!result.product && DotPlan::of(nest, target))
+  ProductPlan product = ProductPlan::of(nest, target);
+  if (product.dots)
     return failure();
-  return result;
+  return Groupable{nest, std::move(product.tiles)};
 }
 
-bool GroupPlan::cutIntoRows(ArrayRef<Groupable> nests, const Extent &rows, const Target &target) {
+std::optional<GroupPlan::Way> GroupPlan::wayBy(unsigned loop, const Nest &nest, const Extent &rows) {
+  std::optional<Extent> inner = nest.extents[loop].dividedBy(rows);
+  if (!inner)
+    return std::nullopt;
+  if (*inner == 1)
+    return Way{nest, loop, loop};
+  if (nest.isIndexed(loop))
+    return std::nullopt;
+  Way way{nest, nest.numLoops(), loop};
+  Nest &cut = way.nest;
+  cut.extents[loop] = *inner;
+  cut.extents.push_back(rows);
+  cut.isReduction.push_back(nest.isReduction[loop]);
+  for (auto *accesses : {&cut.inputs, &cut.outputs})
+    for (Access &access : *accesses)
+      access.strides.push_back(access.strides[loop] * *inner);
+  return way;
+}
+
+std::vector<GroupPlan::Way> GroupPlan::waysFor(const Groupable &whole, const Extent &rows, const Target &target) {
+  const Nest &nest = whole.nest;
+  std::vector<Way> ways;
+  if (whole.product) {
+    for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
+      if (nest.extents[loop] == rows && whole.product->inBlocksOf(loop, nest))
+        ways.push_back({nest, loop, loop});
+    return ways;
+  }
+  // The loop of a reduction whose terms threads share may be that over the rows.
+  Pieces pieces = nest.hasReduction() ? Pieces::of(nest) : Pieces();
+  if (pieces.count && SumOrder::of(nest, target).vectorLoop)
+    return ways;
+  for (unsigned loop = 0; loop < nest.numLoops(); ++loop) {
+    if (pieces.count ? loop != pieces.loop : nest.isReduction[loop])
+      continue;
+    if (std::optional<Way> way = wayBy(loop, nest, rows))
+      ways.push_back(std::move(*way));
+  }
+  return ways;
+}
+
+void GroupPlan::begin(ArrayRef<const Nest *> nests, const Extent &rows) {
   this->rows = rows;
   piece = 0;
   rowsOfRuns = 1;
-  int64_t stackBytes = 0;
   members.clear();
   exchanges.clear();
+  begun.clear();
   for (const Use &use : sharedBuffers(nests))
     exchanges.push_back({use.root, Extent(0), 0, 0, 0});
-  llvm::SmallDenseSet<Value> begun;
-  for (const Groupable &whole : nests) {
-    const Nest &nest = whole.nest;
-    bool fits = false;
-    for (auto &[cut, rowLoop] : withRows(whole, rows, target)) {
-      SmallVector<Exchange> next = exchanges;
-      llvm::SmallDenseSet<Value> now = begun;
-      auto across = [&, row = rowLoop, &own = cut](const Access &access) { return liesAcross(access, own, row); };
-      fits = llvm::none_of(cut.inputs, across) && llvm::none_of(cut.outputs, across);
-      for (Exchange &exchange : next) {
-        for (const Access *access : accessesTo(cut, exchange.root))
-          fits = fits && extend(exchange, *access, cut, rowLoop, now.insert(exchange.root).second);
-        for (const Access &access : cut.inputs)
-          exchange.reads += access.isBuffer && access.isUsed && rootBuffer(access.value) == exchange.root;
-      }
-      if (!fits)
-        continue;
-      exchanges = std::move(next);
-      begun = std::move(now);
-      members.push_back({cut, rowLoop, Value(), {}, {}});
-      if (members.back().combinesRows() && !cutTerms(members.back(), nest))
+}
+
+bool GroupPlan::add(const Way &way) {
+  const auto &[cut, rowLoop, wholeLoop] = way;
+  SmallVector<Exchange> next = exchanges;
+  llvm::SmallDenseSet<Value> now = begun;
+  auto across = [&, row = rowLoop, &own = cut](const Access &access) { return liesAcross(access, own, row); };
+  if (llvm::any_of(cut.inputs, across) || llvm::any_of(cut.outputs, across))
+    return false;
+  for (Exchange &exchange : next) {
+    for (const Access *access : accessesTo(cut, exchange.root))
+      if (!extend(exchange, *access, cut, rowLoop, now.insert(exchange.root).second))
         return false;
-      if (whole.product)
-        members.back().product = whole.product->inBlocksOf(rowLoop, cut);
-      break;
-    }
-    if (!fits)
+    for (const Access &access : cut.inputs)
+      exchange.reads += access.isBuffer && access.isUsed && rootBuffer(access.value) == exchange.root;
+  }
+  exchanges = std::move(next);
+  begun = std::move(now);
+  members.push_back({cut, rowLoop, wholeLoop});
+  return true;
+}
+
+int64_t GroupPlan::bytesOfSums() const {
+  // With what they have rounded away.
+  int64_t bytes = 0;
+  for (const Member &member : members)
+    if (member.combinesRows())
+      bytes += 2 * *member.nest.iterations(false).known() * bytesOfElement(member.nest.outputs[0].element);
+  return bytes;
+}
+
+bool GroupPlan::cutIntoRows(ArrayRef<Groupable> nests, const Extent &rows, const Target &target) {
+  begin(llvm::map_to_vector(nests, [](const Groupable &each) { return &each.nest; }), rows);
+  for (const Groupable &whole : nests) {
+    std::vector<Way> ways = waysFor(whole, rows, target);
+    if (llvm::none_of(ways, [&](const Way &way) { return add(way); }))
       return false;
-    // The sums of a piece, and what these have rounded away, are on the thread's stack beside the blocks of buffers.
-    if (members.back().combinesRows())
-      stackBytes += 2 * *nest.iterations(false).known() * bytesOfElement(nest.outputs[0].element);
-    if (stackBytes > kMostStackBytes / 2)
+    Member &member = members.back();
+    if (member.combinesRows() && !cutTerms(member, whole.nest))
+      return false;
+    if (whole.product)
+      member.product = whole.product->inBlocksOf(member.rowLoop, member.nest);
+    // The sums of a piece are on the thread's stack beside the blocks of buffers.
+    if (bytesOfSums() > kMostStackBytes / 2)
       return false;
   }
   return true;
@@ -328,6 +344,82 @@ bool GroupPlan::chooseBlock(const Target &target) {
       break;
     }
   return true;
+}
+
+plan::GroupAttr GroupPlan::attribute(MLIRContext *context) const {
+  std::optional<int64_t> number;
+  if (!rows.isKnown())
+    for (const Member &member : llvm::reverse(members))
+      if (member.rowLoop == member.wholeLoop)
+        number = &member - members.data();
+  return plan::GroupAttr::get(context, rows.known(), number, block, piece);
+}
+
+plan::MemberAttr GroupPlan::attributeOf(const Member &member, MLIRContext *context) const {
+  std::optional<int64_t> order;
+  if (member.order.vectorLoop)
+    order = *member.order.vectorLoop;
+  return plan::MemberAttr::get(context, member.wholeLoop, order,
+                               member.product ? codegen::attributeOf(*member.product, member.nest, context)
+                                              : plan::TilesAttr());
+}
+
+FailureOr<GroupPlan> GroupPlan::of(plan::GroupAttr group, ArrayRef<plan::MemberAttr> attributes, ArrayRef<Nest> nests,
+                                   const Target &target) {
+  GroupPlan plan;
+  Operation *kernel = nests[0].op->getParentOp();
+  std::optional<int64_t> known = group.getRows(), of = group.getRowsOf();
+  bool isMember = of && *of >= 0 && *of < static_cast<int64_t>(nests.size());
+  int64_t counted = isMember ? attributes[*of].getRow() : -1;
+  bool isCounted = isMember && counted >= 0 && counted < nests[*of].numLoops();
+  if (known.has_value() == of.has_value() || (known && *known < 1) || (of && !isCounted))
+    return kernel->emitOpError("plan: a group has a number of rows, or a member whose rows_of are counted");
+  const Extent rows = known ? Extent(*known) : nests[*of].extents[counted];
+  plan.begin(llvm::map_to_vector(nests, [](const Nest &nest) { return &nest; }), rows);
+  for (auto [nest, attribute] : llvm::zip_equal(nests, attributes)) {
+    int64_t loop = attribute.getRow();
+    std::optional<Way> way;
+    if (loop >= 0 && loop < nest.numLoops())
+      way = wayBy(static_cast<unsigned>(loop), nest, rows);
+    plan::TilesAttr product = attribute.getProduct();
+    bool canBe = VectorBuilder::canVectorize(nest) && !nest.readsBuffers() &&
+                 (!nest.hasReduction() || Combiner::of(nest)) && !(product && way && way->rowLoop != way->wholeLoop);
+    Operation *op = nest.op;
+    auto refuse = [&] {
+      return op->emitOpError("plan: loop ") << loop << " is no loop over the group's rows, or its rows overlap in what "
+                                            << "members share, or it has no sums of pieces that a thread has room for";
+    };
+    if (!way || !canBe || !plan.add(*way))
+      return refuse();
+    Member &member = plan.members.back();
+    if (product) {
+      FailureOr<ContractionPlan> tiles = planOf(product, nest, target, member.rowLoop);
+      if (failed(tiles))
+        return failure();
+      member.product = *tiles;
+    }
+    // Terms are in the pieces that threads share, whose sums are on the thread's stack.
+    Pieces pieces = nest.hasReduction() && !product ? Pieces::of(nest) : Pieces();
+    const bool isShared = pieces.count;
+    if (member.combinesRows() != isShared || (isShared && (pieces.loop != loop || !plan.cutTerms(member, nest))) ||
+        plan.bytesOfSums() > kMostStackBytes / 2)
+      return refuse();
+    if (std::optional<int64_t> order = attribute.getOrder()) {
+      if (*order < 0 || *order >= llvm::count(nest.isReduction, true) || product || isShared)
+        return nest.op->emitOpError("plan: order names loop ")
+               << *order << " over terms, which is none that vectors can run over";
+      member.order.vectorLoop = static_cast<unsigned>(*order);
+    }
+  }
+  plan.block = group.getBlock();
+  if (plan.piece != group.getPiece())
+    return kernel->emitOpError("plan: the pieces of its members have ")
+           << plan.piece << " rows, not " << group.getPiece();
+  int64_t most = plan.piece ? plan.piece : rows.known().value_or(std::numeric_limits<int32_t>::max());
+  if (plan.block < 1 || plan.block > most || (plan.piece && plan.block < plan.piece && plan.block % plan.rowsOfRuns))
+    return kernel->emitOpError("plan: a block has 1 to ")
+           << most << " rows, a multiple of " << plan.rowsOfRuns << ", not " << plan.block;
+  return plan;
 }
 
 std::optional<GroupPlan> GroupPlan::of(ArrayRef<Groupable> nests, const Target &target) {

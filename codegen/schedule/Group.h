@@ -4,7 +4,9 @@
 #ifndef CALQUE_CODEGEN_SCHEDULE_GROUP_H
 #define CALQUE_CODEGEN_SCHEDULE_GROUP_H
 
-#include "codegen/schedule/ContractionPlan.h"
+#include "codegen/schedule/Plans.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <vector>
 
@@ -26,9 +28,10 @@ public:
   struct Member {
     Nest nest;
     unsigned rowLoop;
-    mlir::Value initial; // of a reduction; may be null
-    SumOrder order;
-    std::optional<ContractionPlan> product; // of the nest, in blocks
+    unsigned wholeLoop;       // the loop of the whole nest that has it
+    mlir::Value initial = {}; // of a reduction; may be null
+    SumOrder order = {};
+    std::optional<ContractionPlan> product = std::nullopt; // of the nest, in blocks
     // Of a nest that combines the rows: how many terms of a result a row has.
     int64_t termsOfRow = 1;
     // Whether the nest combines the rows. Its results are there after the last row, so that no other member uses them.
@@ -44,6 +47,13 @@ public:
 
   // Such a plan, if there is one. The nests are in the order in which they run one after the other.
   static std::optional<GroupPlan> of(llvm::ArrayRef<Groupable> nests, const Target &target);
+  // What attributes say of a kernel and its operations. Fails where they don't fit together, with an error at the
+  // operation that is at fault.
+  static llvm::FailureOr<GroupPlan> of(plan::GroupAttr group, llvm::ArrayRef<plan::MemberAttr> members,
+                                       llvm::ArrayRef<Nest> nests, const Target &target);
+  // And these attributes.
+  plan::GroupAttr attribute(mlir::MLIRContext *context) const;
+  plan::MemberAttr attributeOf(const Member &member, mlir::MLIRContext *context) const;
 
   // The bytes of memory that need not be read and written, compared with kernels of their own. `isOwn`: whether nothing
   // but the group uses a buffer.
@@ -62,6 +72,18 @@ public:
   llvm::SmallVector<Exchange> exchanges;
 
 private:
+  // A way to give a nest a loop over the rows: one of its loops, or the outer part of one.
+  struct Way {
+    Nest nest;
+    unsigned rowLoop, wholeLoop;
+  };
+  // The way by one of a nest's loops, if there is one.
+  static std::optional<Way> wayBy(unsigned loop, const Nest &nest, const Extent &rows);
+  // All ways that are open to a nest.
+  static std::vector<Way> waysFor(const Groupable &whole, const Extent &rows, const Target &target);
+  void begin(llvm::ArrayRef<const Nest *> nests, const Extent &rows);
+  // Adds a member, if its rows are apart from each other in what it shares with those before it.
+  bool add(const Way &way);
   bool cutIntoRows(llvm::ArrayRef<Groupable> nests, const Extent &rows, const Target &target);
   // Cuts the terms of a nest that combines the rows as they are if it is alone, so that its sums have the same bits.
   // Fails where pieces or runs would end within a row.
@@ -73,11 +95,16 @@ private:
   int64_t rowsOfTiles() const;
   // The bytes that packing the panels of products and reading them for each block takes, beyond what they take alone.
   double bytesOfPanels(const Target &target) const;
+  // The bytes that the sums of a piece take on a thread's stack.
+  int64_t bytesOfSums() const;
+
+  llvm::SmallDenseSet<mlir::Value> begun; // the exchanges that a member has
 };
 
-// Emits a group's kernel at the builder's insertion point. `initials` has the initial value of each reduction. Returns
-// false, and emits nothing, where the nests are no group.
-bool emitGroup(Schedule schedule, llvm::ArrayRef<Nest> nests, llvm::ArrayRef<mlir::Value> initials);
+// The operations of a kernel that would be its members: all but fills that initialise another one's result.
+llvm::SmallVector<mlir::linalg::LinalgOp> groupableIn(mlir::func::FuncOp kernel);
+// Emits a group's kernel at the builder's insertion point.
+void emitGroup(Schedule schedule, const GroupPlan &plan);
 
 } // namespace calque::codegen
 #endif

@@ -232,23 +232,10 @@ private:
 
 } // namespace
 
-bool emitGroup(Schedule schedule, ArrayRef<Nest> nests, ArrayRef<Value> initials) {
-  std::vector<Groupable> members;
-  for (const Nest &nest : nests) {
-    FailureOr<Groupable> member = Groupable::of(nest, schedule.target);
-    if (failed(member))
-      return false;
-    members.push_back(*member);
-  }
-  std::optional<GroupPlan> plan = GroupPlan::of(members, schedule.target);
-  if (!plan)
-    return false;
-  for (auto [member, initial] : llvm::zip_equal(plan->members, initials))
-    member.initial = initial;
+void emitGroup(Schedule schedule, const GroupPlan &plan) {
   if (schedule.plan)
-    *schedule.plan = plan->text();
-  GroupNest(schedule, *plan).emit();
-  return true;
+    *schedule.plan = plan.text();
+  GroupNest(schedule, plan).emit();
 }
 
 } // namespace calque::codegen

@@ -118,9 +118,6 @@ bool emitCarriedLoop(mlir::scf::ForOp outermost, const Target &target, std::stri
 
 // Whether the body is result + a * b, and nothing else.
 bool isSumOfProducts(const Nest &nest);
-// Emits a sum of products, such as a contraction or a convolution, with a tile of results in registers. Returns false,
-// and emits nothing, where the nest is no such sum or would gain nothing.
-bool emitContraction(Schedule schedule, Nest nest);
 
 } // namespace calque::codegen
 #endif

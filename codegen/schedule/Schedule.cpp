@@ -1,7 +1,9 @@
-// Chooses a kernel for each linalg operation on buffers.
+// Applies the plans of linalg operations on buffers: emits the kernel that each says.
 #include "codegen/Passes.h"
 #include "codegen/Pipeline.h"
+#include "codegen/schedule/Contraction.h"
 #include "codegen/schedule/Group.h"
+#include "codegen/schedule/Plans.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -92,20 +94,45 @@ private:
   Builder builder;
 };
 
-void schedule(linalg::LinalgOp op, const Target &target) {
+// Emits what an operation's plan says. An operation without one has vectors as they come.
+LogicalResult emitPlanned(Schedule kernel, const Nest &nest) {
+  Attribute plan = nest.op->getAttr(kPlanAttr);
+  if (!plan) {
+    emitVectorNest(kernel, nest);
+    return success();
+  }
+  if (auto tiles = dyn_cast<plan::TilesAttr>(plan)) {
+    FailureOr<ContractionPlan> product = planOf(tiles, nest, kernel.target);
+    if (succeeded(product))
+      emitProduct(kernel, nest, *product);
+    return product;
+  }
+  if (auto attribute = dyn_cast<plan::DotsAttr>(plan)) {
+    FailureOr<DotPlan> dots = planOf(attribute, nest, kernel.target);
+    if (succeeded(dots))
+      emitDotProducts(kernel, nest, *dots);
+    return dots;
+  }
+  return nest.op->emitOpError("plan: ") << plan << " is none of an operation by itself";
+}
+
+LogicalResult schedule(linalg::LinalgOp op, const Target &target) {
   OpBuilder builder(op);
   FailureOr<Nest> nest = Nest::of(op, builder);
   if (failed(nest) || nest->hasReduction())
     op->getParentOfType<func::FuncOp>()->setAttr(kReductionAttr, builder.getUnitAttr());
   // An operation without iterations writes nothing.
-  if (succeeded(nest) && nest->iterations() == 0)
-    return op.erase();
+  if (succeeded(nest) && nest->iterations() == 0) {
+    op.erase();
+    return success();
+  }
   Notes notes(op->getParentOfType<func::FuncOp>());
   auto isNone = [](Value) { return false; };
   if (failed(nest) || !VectorBuilder::canVectorize(*nest)) {
     if (succeeded(nest))
       notes.add(*nest, "plain loops", isNone);
-    return;
+    op->removeAttr(kPlanAttr);
+    return success();
   }
   std::string plan;
   Schedule kernel{builder, target, Value()};
@@ -113,8 +140,8 @@ void schedule(linalg::LinalgOp op, const Target &target) {
   linalg::FillOp fill;
   if (nest->hasReduction() && (fill = fillBefore(op)))
     kernel.initial = fill.getInputs()[0];
-  if (!emitContraction(kernel, *nest))
-    emitVectorNest(kernel, *nest);
+  if (failed(emitPlanned(kernel, *nest)))
+    return failure();
   auto function = op->getParentOfType<func::FuncOp>();
   if (!nest->hasReduction() && op->getParentOp() == function &&
       llvm::hasSingleElement(function.getBody().getOps<linalg::LinalgOp>()))
@@ -123,54 +150,58 @@ void schedule(linalg::LinalgOp op, const Target &target) {
   op.erase();
   if (fill)
     fill.erase();
+  return success();
 }
 
-// Schedules all operations of a kernel as one group. Returns false, and changes nothing, where they are none.
-bool scheduleGroup(func::FuncOp kernel, const Target &target) {
-  auto operations = llvm::to_vector(kernel.getBody().getOps<linalg::LinalgOp>());
-  SmallVector<linalg::LinalgOp> members;
-  llvm::DenseMap<Operation *, linalg::FillOp> fills;
-  llvm::SmallPtrSet<Operation *, 4> isInitial;
-  for (linalg::LinalgOp op : operations)
-    if (linalg::FillOp fill = fillBefore(op)) {
-      fills[op] = fill;
-      isInitial.insert(fill);
-    }
-  SmallVector<Value> initials;
-  std::vector<Nest> nests;
-  for (linalg::LinalgOp op : operations) {
-    if (isInitial.contains(op))
-      continue;
-    linalg::FillOp fill = fills.lookup(op);
-    initials.push_back(fill ? fill.getInputs()[0] : Value());
-    members.push_back(op);
-  }
+// Emits the operations of a kernel as the group that its plan says.
+LogicalResult scheduleGroup(func::FuncOp kernel, plan::GroupAttr attribute, const Target &target) {
+  SmallVector<linalg::LinalgOp> members = groupableIn(kernel);
   if (members.size() < 2)
-    return false;
+    return kernel->emitOpError("plan: a group has two operations or more");
   OpBuilder builder(members.back());
+  std::vector<Nest> nests;
+  SmallVector<plan::MemberAttr> attributes;
   for (linalg::LinalgOp op : members) {
     FailureOr<Nest> nest = Nest::of(op, builder);
-    if (failed(nest))
-      return false;
+    auto member = op->getAttrOfType<plan::MemberAttr>(kPlanAttr);
+    if (failed(nest) || !member)
+      return op->emitOpError("plan: each operation of a group has one that says how it is a member");
     nests.push_back(*nest);
+    attributes.push_back(member);
   }
+  FailureOr<GroupPlan> group = GroupPlan::of(attribute, attributes, nests, target);
+  if (failed(group))
+    return failure();
+  for (auto [member, op] : llvm::zip_equal(group->members, members))
+    if (linalg::FillOp fill = fillBefore(op))
+      member.initial = fill.getInputs()[0];
   std::string plan;
-  Schedule group{builder, target, Value()};
-  group.plan = &plan;
-  if (!emitGroup(group, nests, initials))
-    return false;
+  Schedule schedule{builder, target, Value()};
+  schedule.plan = &plan;
+  emitGroup(schedule, *group);
   Notes(kernel).add(nests, plan, [](Value root) { return root.getDefiningOp<memref::AllocOp>() != nullptr; });
   if (llvm::any_of(nests, [](const Nest &nest) { return nest.hasReduction(); }))
     kernel->setAttr(kReductionAttr, builder.getUnitAttr());
-  for (linalg::LinalgOp op : operations)
+  for (linalg::LinalgOp op : llvm::to_vector(kernel.getBody().getOps<linalg::LinalgOp>()))
     op.erase();
-  return true;
+  kernel->removeAttr(kPlanAttr);
+  return success();
 }
 
 struct ScheduleLoops : impl::ScheduleLoopsBase<ScheduleLoops> {
   void runOnOperation() override {
-    if (!isKernel(getOperation()) || scheduleGroup(getOperation(), Target::of(getOperation())))
-      return;
+    if (isKernel(getOperation()) && failed(scheduleAll()))
+      signalPassFailure();
+  }
+
+private:
+  LogicalResult scheduleAll() {
+    const Target &target = Target::of(getOperation());
+    if (Attribute plan = getOperation()->getAttr(kPlanAttr)) {
+      if (auto group = dyn_cast<plan::GroupAttr>(plan))
+        return scheduleGroup(getOperation(), group, target);
+      return getOperation()->emitOpError("plan: ") << plan << " is none of a kernel";
+    }
     SmallVector<scf::ForOp> storingLoops(getOperation().getBody().getOps<scf::ForOp>());
     // A reduction may make the fill needless that it begins with, so that such fills come last.
     SmallVector<linalg::LinalgOp> operations;
@@ -181,20 +212,22 @@ struct ScheduleLoops : impl::ScheduleLoopsBase<ScheduleLoops> {
         isInitial.insert(fill);
     });
     for (linalg::LinalgOp op : operations)
-      if (!isInitial.contains(op))
-        schedule(op, Target::of(getOperation()));
+      if (!isInitial.contains(op) && failed(schedule(op, target)))
+        return failure();
     operations.clear();
     getOperation().walk([&](linalg::FillOp op) { operations.push_back(op); });
     for (linalg::LinalgOp op : operations)
-      schedule(op, Target::of(getOperation()));
+      if (failed(schedule(op, target)))
+        return failure();
     for (scf::ForOp loop : storingLoops) {
       std::string plan;
-      if (emitStoringLoops(loop, Target::of(getOperation()), plan)) {
+      if (emitStoringLoops(loop, target, plan)) {
         Notes(getOperation()).add(plan);
         loop.erase();
       }
     }
     getOperation().walk([&](linalg::LinalgOp) { ++left; });
+    return success();
   }
 };
 

@@ -197,8 +197,8 @@ public:
   void clear(SourceLocation where = SourceLocation::current()) const { detail::clearFunction(*state(where).core); }
 
   // The program for such arguments after a stage, as text: "traced", "differentiated", "simplified", "linalg",
-  // "bufferized", "outlined", "scheduled", "llvm" or "object". ValueError for another name. TensorSpecs may stand for
-  // tensors.
+  // "bufferized", "outlined", "planned", "scheduled", "llvm" or "object". ValueError for another name. TensorSpecs may
+  // stand for tensors.
   std::string ir(const std::string &stage, Args... args, SourceLocation where = SourceLocation::current()) const {
     typename State::Call call{&state(where), where, {args...}};
     detail::Arguments arguments(where);

@@ -2,7 +2,7 @@
 #
 #   sh check-resume.sh FILE.mlir
 set -e
-stages="traced differentiated simplified linalg bufferized outlined scheduled llvm"
+stages="traced differentiated simplified linalg bufferized outlined planned scheduled llvm"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 

@@ -1,0 +1,104 @@
+// Chooses what each kernel will be, and notes it as attributes (Plans.td). Nothing else in the compiler chooses: what
+// emits kernels takes these.
+#include "codegen/Passes.h"
+#include "codegen/Pipeline.h"
+#include "codegen/schedule/Contraction.h"
+#include "codegen/schedule/Group.h"
+#include "codegen/schedule/Plans.h"
+
+using namespace mlir;
+
+namespace calque::codegen {
+
+#define GEN_PASS_DEF_PLANKERNELS
+#include "codegen/Passes.h.inc"
+
+namespace {
+
+class KernelPlanner {
+public:
+  explicit KernelPlanner(func::FuncOp kernel)
+      : kernel(kernel), target(Target::of(kernel)), analysis(kernel.getContext()) {
+    // What the analysis of nests computes has no place in the kernel.
+    analysis.setInsertionPointToEnd(&aside);
+  }
+  ~KernelPlanner() { aside.dropAllDefinedValueUses(), aside.dropAllReferences(); }
+
+  void plan() {
+    SmallVector<linalg::LinalgOp> operations;
+    kernel.walk([&](linalg::LinalgOp op) { operations.push_back(op); });
+    if (planGroup())
+      return;
+    for (linalg::LinalgOp op : operations) {
+      FailureOr<Nest> nest = Nest::of(op, analysis);
+      if (failed(nest) || nest->iterations() == 0 || !VectorBuilder::canVectorize(*nest))
+        continue;
+      if (Attribute chosen = planOf(*nest))
+        op->setAttr(kPlanAttr, chosen);
+    }
+  }
+
+private:
+  // The plan of an operation that is a kernel, or a part of one, by itself.
+  Attribute planOf(const Nest &nest) {
+    ProductPlan product = ProductPlan::of(nest, target);
+    if (product.tiles)
+      return attributeOf(*product.tiles, nest, kernel.getContext());
+    if (product.dots)
+      return attributeOf(*product.dots, kernel.getContext());
+    return {};
+  }
+
+  // Plans all operations of the kernel as one group. False where they are none.
+  bool planGroup() {
+    SmallVector<linalg::LinalgOp> members = groupableIn(kernel);
+    if (members.size() < 2)
+      return false;
+    std::vector<Groupable> nests;
+    for (linalg::LinalgOp op : members) {
+      FailureOr<Nest> nest = Nest::of(op, analysis);
+      if (failed(nest))
+        return false;
+      FailureOr<Groupable> member = Groupable::of(*nest, target);
+      if (failed(member))
+        return false;
+      nests.push_back(std::move(*member));
+    }
+    std::optional<GroupPlan> plan = GroupPlan::of(nests, target);
+    if (!plan)
+      return false;
+    for (auto [op, member] : llvm::zip_equal(members, plan->members))
+      op->setAttr(kPlanAttr, plan->attributeOf(member, kernel.getContext()));
+    kernel->setAttr(kPlanAttr, plan->attribute(kernel.getContext()));
+    return true;
+  }
+
+  func::FuncOp kernel;
+  const Target &target;
+  Block aside;
+  OpBuilder analysis;
+};
+
+struct PlanKernels : impl::PlanKernelsBase<PlanKernels> {
+  void getDependentDialects(DialectRegistry &registry) const override { registry.insert<plan::PlanDialect>(); }
+  void runOnOperation() override {
+    if (isKernel(getOperation()))
+      KernelPlanner(getOperation()).plan();
+  }
+};
+
+} // namespace
+
+SmallVector<linalg::LinalgOp> groupableIn(func::FuncOp kernel) {
+  SmallVector<linalg::LinalgOp> members;
+  llvm::SmallPtrSet<Operation *, 4> isInitial;
+  for (auto op : kernel.getBody().getOps<linalg::LinalgOp>())
+    if (linalg::FillOp fill = fillBefore(op))
+      isInitial.insert(fill);
+  for (auto op : kernel.getBody().getOps<linalg::LinalgOp>())
+    if (!isInitial.contains(op))
+      members.push_back(op);
+  return members;
+}
+
+} // namespace calque::codegen
