@@ -6,10 +6,20 @@
 
 namespace calque::schema {
 
+namespace {
+// Numbers of elements wrap where a tensor has none, whose other sizes may be any. Nothing is moved then.
+std::int64_t times(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+}
+std::int64_t plus(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+} // namespace
+
 Placement rowMajor(const Dims &dims) {
   Placement placement{0, Dims(dims.size())};
   std::int64_t stride = 1;
-  for (std::size_t i = dims.size(); i-- > 0; stride *= dims[i])
+  for (std::size_t i = dims.size(); i-- > 0; stride = times(stride, dims[i]))
     placement.strides[i] = stride;
   return placement;
 }
@@ -24,8 +34,8 @@ Placement whole(const TensorType &type) { return rowMajor(type.dims); }
 Placement part(const TensorType &type, const Ints &starts, const Ints &steps) {
   Placement placement = whole(type);
   for (std::size_t i = 0; i < starts.size(); ++i) {
-    placement.offset += starts[i] * placement.strides[i];
-    placement.strides[i] *= steps.empty() ? 1 : steps[i];
+    placement.offset = plus(placement.offset, times(starts[i], placement.strides[i]));
+    placement.strides[i] = times(placement.strides[i], steps.empty() ? 1 : steps[i]);
   }
   return placement;
 }
@@ -74,8 +84,8 @@ Movement turn(const OpCall &call, Results results) {
   Ints axes;
   normalizeAxes(ints(call, 0), call[0].rank(), true, axes);
   for (std::int64_t axis : axes) {
-    from.offset += (call[0].dims[axis] - 1) * from.strides[axis];
-    from.strides[axis] *= -1;
+    from.offset = plus(from.offset, times(call[0].dims[axis] - 1, from.strides[axis]));
+    from.strides[axis] = times(from.strides[axis], -1);
   }
   return {{{0, results[0].dims, std::move(from), whole(results[0])}}, {}};
 }

@@ -374,8 +374,9 @@ private:
 
   static bool hasTooManyBytes(const TensorType &type) {
     auto bytes = static_cast<std::int64_t>(size_of(type.dtype));
-    return std::ranges::any_of(
-        type.dims, [&](std::int64_t size) { return size > 0 && __builtin_mul_overflow(bytes, size, &bytes); });
+    return !std::ranges::count(type.dims, 0) && std::ranges::any_of(type.dims, [&](std::int64_t size) {
+      return __builtin_mul_overflow(bytes, size, &bytes);
+    });
   }
 
   std::vector<ValueId> values(const Recording &made, const std::string &what) {

@@ -104,16 +104,10 @@ const OperationSchema *findFunction(std::string_view function) {
 
 const std::string_view OpCall::name() const { return schemaOf(op).mnemonic; }
 
-// Refuses types whose bytes overflow, because allocation and indexing rely on it. Unknown sizes count as 1, and so do
-// those that are 0: the strides of a tensor without elements must not overflow either.
+// Refuses types whose bytes overflow, because allocation and indexing rely on it. Unknown sizes count as 1.
 static Fault checkBytes(std::span<const TensorType> types, const char *what) {
-  auto overflows = [](const TensorType &type) {
-    auto bytes = static_cast<std::int64_t>(size_of(type.dtype));
-    return std::ranges::any_of(
-        type.dims, [&](std::int64_t size) { return size > 0 && __builtin_mul_overflow(bytes, size, &bytes); });
-  };
   for (std::size_t i = 0; i < types.size(); ++i)
-    if (overflows(types[i]))
+    if (!productOf(types[i].dims, static_cast<std::int64_t>(size_of(types[i].dtype))))
       return shapeFault(absl::StrCat(what, " ", i, ", ", types[i].str(), ", has more bytes than can be addressed"));
   return {};
 }

@@ -72,6 +72,8 @@ public:
   }
   std::int64_t number() { return chance(2) ? evil() : static_cast<std::int64_t>(below(9)) - 3; }
   std::int64_t size() {
+    if (isMild)
+      return static_cast<std::int64_t>(below(5));
     return chance(8)   ? kOpenSize
            : chance(6) ? std::abs(std::max(evil(), -std::numeric_limits<std::int64_t>::max()))
                        : static_cast<std::int64_t>(below(5));
@@ -314,7 +316,8 @@ private:
   }
   void putAt(std::size_t at, const std::vector<int> &values) {
     for (int tries = 0; tries < 60; ++tries) {
-      const OperationSchema &schema = draw.of(operations());
+      // Constants are what indices and conditions are made of.
+      const OperationSchema &schema = draw.chance(8) ? schemaOf(OpId::Constant) : draw.of(operations());
       Editable::Op op{schema.id, {}, {}, {}, {}};
       const std::size_t count = schema.numOperands >= 0 ? static_cast<std::size_t>(schema.numOperands) : draw.below(6);
       if (count && values.empty())

@@ -1,5 +1,6 @@
 // Programs of files that no saving program has written: each is refused when it is read, with what is wrong.
 #include "schema/Admission.h"
+#include "schema/Moves.h"
 #include "schema/ProgramBytes.h"
 #include "test/frontend/Testing.h"
 
@@ -204,10 +205,15 @@ TEST(ForgedPrograms, ReadVariablesWithinOperations) {
   EXPECT_CONTAINS(faultOf(outer), "operation 0 (variable_read) stands in a program inside of an operation");
 }
 
-TEST(ForgedPrograms, HaveStridesThatOverflow) {
-  const TensorType empty{DType::Float32, {kHalf, kHalf, 0}};
-  EXPECT_CONTAINS(faultOf(programOf(OpId::Neg, {empty}, {}, {empty})), "has more bytes than can be addressed");
-  EXPECT_CONTAINS(faultOf(programOf(OpId::Iota, {}, {Ints{0, kHalf, kHalf}, DType::Float32, std::int64_t(0)},
-                                    {{DType::Float32, {0, kHalf, kHalf}}})),
-                  "has more bytes than can be addressed");
+// Their strides wrap, and nothing is moved.
+TEST(ForgedPrograms, HaveNoElementsAndLargeSizes) {
+  const TensorType empty{DType::Float32, {kHalf, kHalf, 0}}, part{DType::Float32, {1, 1, 0}};
+  const Recording program =
+      programOf(OpId::Slice, {empty}, {Ints{kHalf - 1, 5, 0}, Ints{kHalf, 6, 0}, Ints{kMost, 1, 1}}, {part});
+  EXPECT_EQ(faultOf(program), "");
+  const RecordedOp &op = program.ops()[0];
+  EXPECT_EQ(moveRuleOf(OpId::Slice)({OpId::Slice, {&empty, 1}, program.attributesOf(op)}, {&part, 1}).moves.size(), 1U);
+  EXPECT_CONTAINS(
+      faultOf(programOf(OpId::Neg, {{DType::Float32, {kHalf, kHalf}}}, {}, {{DType::Float32, {kHalf, kHalf}}})),
+      "has more bytes than can be addressed");
 }
