@@ -293,9 +293,12 @@ CALQUE_KERNEL calque_rt_stack_pop(const int64_t *words) {
   auto *below = static_cast<double *>(addressOf(words[4]));
   auto *elements = static_cast<char *>(addressOf(words[5]));
   for (size_t i = 0; i < count; ++i) {
-    if (isSumOfStacks(stacks[i]))
-      calque_rt_fail(&frameOf(words), static_cast<int32_t>(words[6]), 0, 0);
     const Entry *entry = isSumOfStacks(stacks[i]) ? nullptr : entryOf(stacks[i]);
+    const bool isOther = entry && entry->bytes != bytes; // of other elements
+    if (isOther || isSumOfStacks(stacks[i]))
+      calque_rt_fail(&frameOf(words), static_cast<int32_t>(words[6]), 0, 0);
+    if (isOther)
+      entry = nullptr;
     below[i] = entry ? entry->below : 0;
     if (entry)
       std::memcpy(elements + i * bytes, entry + 1, bytes);
@@ -339,10 +342,11 @@ CALQUE_KERNEL calque_rt_on_entries(const int64_t *given) {
   size_t numSizes = 0;
   for (int64_t i = 0; i < numEntries; ++i) {
     Entry *entry = entryOf(*static_cast<const double *>(addressOf(words.number())));
-    const int64_t rank = words.number(), unknown = words.number();
+    const int64_t rank = words.number(), *unknown = words.next;
+    words.next += std::max<int64_t>((rank + 63) / 64, 1);
     inputs[static_cast<size_t>(i)] = entry + 1;
     for (int64_t dimension = 0; dimension < rank; ++dimension)
-      if (unknown >> dimension & 1)
+      if (static_cast<uint64_t>(unknown[dimension / 64]) >> dimension % 64 & 1)
         sizes[numSizes++] = EntrySizes::of(entry).sizes()[dimension];
   }
   words.addresses(inputs.data() + numEntries, numInputs);

@@ -14,6 +14,7 @@ namespace calque::runtime {
 // An entry of a stack. Its elements follow it.
 struct alignas(16) Entry {
   double below; // the stack without it
+  size_t bytes; // of its elements; no others are taken from it
 };
 
 // Stands directly before an entry that knows its sizes. The sizes stand before this struct, the last size next to it.
@@ -53,8 +54,8 @@ public:
     return (sizeof(Entry) + elements + alignof(Entry) - 1) / alignof(Entry) * alignof(Entry);
   }
   // Throws std::bad_alloc; then nothing has changed.
-  Entry *allocate(size_t bytes) {
-    bytes = bytesOf(bytes);
+  Entry *allocate(size_t elements) {
+    const size_t bytes = bytesOf(elements);
     if (blocks.empty() || blocks.back().bytes() - used < bytes) {
       // Blocks grow with what is there, so that their number stays small.
       size_t next = blocks.empty() ? kFirstBlock : std::min(2 * blocks.back().bytes(), kLargestBlock);
@@ -64,7 +65,7 @@ public:
     void *at = static_cast<char *>(blocks.back().data()) + used;
     used += bytes;
     allBytes += bytes;
-    return new (at) Entry;
+    return new (at) Entry{0, elements};
   }
 
   // An entry that knows its sizes. Programs run on its elements as on those of any buffer.
@@ -74,7 +75,7 @@ public:
         allocate(before + CALQUE_BUFFER_ALIGNMENT + std::max<size_t>(bytes, 1) + CALQUE_BUFFER_ALIGNMENT) + 1);
     auto elements = (reinterpret_cast<uintptr_t>(at) + before + CALQUE_BUFFER_ALIGNMENT - 1) / CALQUE_BUFFER_ALIGNMENT *
                     CALQUE_BUFFER_ALIGNMENT;
-    auto *entry = new (reinterpret_cast<char *>(elements) - sizeof(Entry)) Entry;
+    auto *entry = new (reinterpret_cast<char *>(elements) - sizeof(Entry)) Entry{0, bytes};
     auto *own = new (reinterpret_cast<char *>(entry) - sizeof(EntrySizes))
         EntrySizes{static_cast<int64_t>(bytes), static_cast<int64_t>(rank)};
     std::copy(sizes, sizes + rank, reinterpret_cast<int64_t *>(own) - rank);

@@ -92,8 +92,9 @@ void calque_rt_sized_push(const int64_t *words);
 void calque_rt_stack_below(const int64_t *words);
 // Runs a part on the uppermost entries of stacks: the frame, the number of the part, of the stacks, of other inputs and
 // of results; of each stack its address, the rank of its entry and a bit for each size of that which the part does not
-// know; the addresses of inputs and results, the site of the first size of a result that the part does not know, these
-// sizes, the number of sizes of inputs that the part does not know, and these.
+// know, 64 in a word, of which there is one at least; the addresses of inputs and results, the site of the first size
+// of a result that the part does not know, these sizes, the number of sizes of inputs that the part does not know, and
+// these.
 void calque_rt_on_entries(const int64_t *words);
 // Gives the indices that bring each of some rows in order: the schema's code of the dtype, whether the largest element
 // comes first, the number of rows, their length, the address of the elements, and that of the indices.

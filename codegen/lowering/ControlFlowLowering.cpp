@@ -317,12 +317,14 @@ Lowered lower(LinalgBuilder &b, ir::OnEntriesOp op, LoweringContext &context) {
   words.add(op.getNumResults());
   for (auto [entry, attribute] : llvm::zip_equal(entries, types)) {
     auto type = cast<RankedTensorType>(cast<TypeAttr>(attribute).getValue());
-    int64_t unknown = 0; // a bit for each dimension
+    constexpr size_t kBits = 64;
+    SmallVector<uint64_t> unknown(std::max<size_t>(llvm::divideCeil(type.getRank(), kBits), 1)); // bits of dimensions
     for (auto [dimension, size] : llvm::enumerate(type.getShape()))
-      unknown |= static_cast<int64_t>(ShapedType::isDynamic(size)) << dimension;
+      unknown[dimension / kBits] |= uint64_t(ShapedType::isDynamic(size)) << dimension % kBits;
     words.address(entry);
     words.add(type.getRank());
-    words.add(unknown);
+    for (uint64_t bits : unknown)
+      words.add(static_cast<int64_t>(bits));
   }
   words.addresses(inputs);
   SmallVector<Value> buffers, results;

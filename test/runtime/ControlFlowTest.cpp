@@ -293,6 +293,20 @@ TEST(StackKernels, TakeOneStackForEachExample) {
   EXPECT_EQ(stacks[1], 0);
 }
 
+TEST(StackKernels, TakeNoMoreThanWasPut) {
+  StackOf frame;
+  const double stack = frame.push(0, std::array<float, 2>{7, 8});
+  double below = -1;
+  std::array<float, 128> taken{1};
+  int64_t pop[] = {
+      word(static_cast<CalqueCallFrame *>(&frame)), 1, sizeof taken, word(&stack), word(&below), word(&taken), 5};
+  calque_rt_stack_pop(pop);
+  EXPECT_EQ(frame.error.failed, 1);
+  EXPECT_EQ(frame.error.site, 5);
+  EXPECT_EQ(taken, (std::array<float, 128>{}));
+  EXPECT_EQ(below, 0);
+}
+
 // Also where addresses have 48 bits, as on AArch64, or a program's memory begins at low ones.
 TEST(StackMemory, TellsSumsFromStacksAtAnyAddress) {
   for (std::uintptr_t address :
