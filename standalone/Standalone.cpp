@@ -3,6 +3,7 @@
 #include "program/ProgramFile.h"
 #include "program/SiteText.h"
 #include "runtime/Print.h"
+#include "runtime/Printable.h"
 #include "runtime/ThreadPool.h"
 #include "standalone/Description.h"
 
@@ -66,6 +67,27 @@ std::string messageOf(const Loaded &loaded, const CalqueErrorSlot &error, const 
   return line.empty() ? text : text + " (" + line + ")";
 }
 
+// The elements of a tensor; nothing where their bytes are more than can be addressed. A size of 0 hides no others that
+// are too large, as code multiplies some of them alone.
+std::optional<std::int64_t> elementsOf(const schema::TensorType &type) {
+  auto bytes = static_cast<std::int64_t>(size_of(type.dtype));
+  bool isEmpty = false;
+  for (std::int64_t size : type.dims)
+    if (size == 0)
+      isEmpty = true;
+    else if (__builtin_mul_overflow(bytes, size, &bytes))
+      return std::nullopt;
+  return isEmpty ? 0 : bytes / static_cast<std::int64_t>(size_of(type.dtype));
+}
+
+// What calque_error says of no model: why this thread's last call got none, or was given none. A text of the program's.
+thread_local const char *errorWithoutModel = "no call has failed";
+
+std::nullptr_t noModel(const char *why) {
+  errorWithoutModel = why;
+  return nullptr;
+}
+
 } // namespace
 
 struct calque_model : runtime::HostCallbacks {
@@ -84,7 +106,7 @@ struct calque_model : runtime::HostCallbacks {
 
 private:
   int fail(std::string text) {
-    error = std::move(text);
+    error = runtime::printable(text);
     return 1;
   }
   static void print(void *self, std::int32_t site, std::int32_t dtype, std::int32_t rank, const std::int64_t *dims,
@@ -92,7 +114,7 @@ private:
     auto &model = *static_cast<calque_model *>(static_cast<runtime::HostCallbacks *>(self));
     const std::string &text = model.running->executable.sites.at(static_cast<std::size_t>(site)).text;
     if (std::optional<std::string> line = model.line.add(text, dtype, {dims, static_cast<std::size_t>(rank)}, data))
-      std::puts(line->c_str());
+      std::puts(runtime::printable(*line).c_str());
   }
 };
 
@@ -109,8 +131,28 @@ int calque_model::call(std::uint32_t number, const void *const *arguments, const
   std::size_t next = 0;
   // Code that reads an empty tensor of a size that is not known may load one element.
   alignas(CALQUE_BUFFER_ALIGNMENT) static char nothing[CALQUE_BUFFER_ALIGNMENT];
-  for (; next < function.numArguments; ++next)
+  if (!arguments && function.numArguments)
+    return fail(function.name + ": the arguments are null");
+  if (!sizes && !executable.unknownInputs.empty())
+    return fail(function.name + ": the sizes of arguments are null");
+  if (!results && !function.results.empty())
+    return fail(function.name + ": the results are null");
+  for (std::size_t nextSize = 0; next < function.numArguments; ++next) {
+    schema::TensorType type = function.inputs[next];
+    for (; nextSize < executable.unknownInputs.size() && executable.unknownInputs[nextSize].index == next; ++nextSize) {
+      if (sizes[nextSize] < 0)
+        return fail(function.name + ": a size is " + std::to_string(sizes[nextSize]));
+      type.dims[executable.unknownInputs[nextSize].dimension] = sizes[nextSize];
+    }
+    const std::optional<std::int64_t> elements = elementsOf(type);
+    if (!elements)
+      return fail(function.name + ": argument " + function.inputNames[next] + " of type " + type.str() +
+                  " has more bytes than can be addressed");
+    if (!arguments[next] && *elements)
+      return fail(function.name + ": argument " + function.inputNames[next] + " is null, and has " +
+                  std::to_string(*elements) + " elements");
     inputs[next] = arguments[next] ? const_cast<void *>(arguments[next]) : nothing;
+  }
   for (std::uint32_t capture : function.captures)
     inputs[next++] = captures[capture].data();
   const std::size_t firstVariable = next;
@@ -124,9 +166,6 @@ int calque_model::call(std::uint32_t number, const void *const *arguments, const
   std::size_t workspaceBytes = executable.workspaceBytes;
   std::vector<std::int64_t> outputSizes(executable.unknownOutputs.size());
   if (executable.plan.hasShapes()) {
-    for (std::size_t i = 0; i < executable.unknownInputs.size(); ++i)
-      if (sizes[i] < 0)
-        return fail(function.name + ": a size is " + std::to_string(sizes[i]));
     frame.input_sizes = sizes;
     frame.output_sizes = outputSizes.data();
     if (executable.plan.computeShapes(frame))
@@ -146,13 +185,16 @@ int calque_model::call(std::uint32_t number, const void *const *arguments, const
     bool isOpen = false;
     for (; nextSize < outputSizes.size() && executable.unknownOutputs[nextSize].index == i; ++nextSize, isOpen = true)
       type.dims[executable.unknownOutputs[nextSize].dimension] = outputSizes[nextSize];
-    std::int64_t elements = 1;
-    for (std::int64_t size : type.dims)
-      elements *= size;
-    if (isOpen && elements > capacities[nextOpen++])
-      return fail(function.name + ": result " + std::to_string(i) + " has " + std::to_string(elements) +
+    const std::optional<std::int64_t> elements = elementsOf(type);
+    if (!elements)
+      return fail(function.name + ": result " + std::to_string(i) + " of type " + type.str() +
+                  " has more bytes than can be addressed");
+    if (isOpen && !capacities)
+      return fail(function.name + ": the capacities of results are null");
+    if (isOpen && *elements > capacities[nextOpen++])
+      return fail(function.name + ": result " + std::to_string(i) + " has " + std::to_string(*elements) +
                   " elements, and there is memory for " + std::to_string(capacities[nextOpen - 1]));
-    if (!results[i] && elements)
+    if (!results[i] && *elements)
       return fail(function.name + ": there is no memory for result " + std::to_string(i));
   }
   std::vector<Buffer> made(executable.assigned.size());
@@ -183,10 +225,14 @@ int calque_model::call(std::uint32_t number, const void *const *arguments, const
 extern "C" {
 
 calque_model *calque_open(const calque_library *library) try {
+  if (!library || !library->description)
+    return noModel("calque_open: the library is null");
   auto description = standalone::parseDescription(
       std::as_bytes(std::span(library->description, static_cast<std::size_t>(library->size))));
-  if (!description || description->cpu > runtime::hostCpu())
-    return nullptr;
+  if (!description)
+    return noModel("calque_open: the object file is damaged, or of another version");
+  if (description->cpu > runtime::hostCpu())
+    return noModel("calque_open: this CPU can't run the code");
   auto model = std::make_unique<calque_model>();
   model->library = library->description;
   model->description = std::move(*description);
@@ -194,7 +240,7 @@ calque_model *calque_open(const calque_library *library) try {
   for (const standalone::StandaloneFunction &function : model->description.functions) {
     std::optional<detail::StoredProgram> stored = detail::parseProgram(function.program);
     if (!stored || stored->kernels.size() != function.kernels.size())
-      return nullptr;
+      return noModel("calque_open: the object file is damaged, or of another version");
     const runtime::RuntimeFunction *functions = calque_rt_functions();
     for (std::size_t i = 0; i < stored->kernels.size(); ++i) {
       const std::string &name = stored->kernels[i].runtime;
@@ -202,6 +248,8 @@ calque_model *calque_open(const calque_library *library) try {
         stored->program.kernels.push_back(runtime::runtimeKernel(functions, name));
         continue;
       }
+      if (!library->kernels)
+        return noModel("calque_open: the kernels of the library are null");
       const std::size_t place = 3 * static_cast<std::size_t>(function.kernels[i]);
       stored->program.kernels.push_back(std::make_shared<const runtime::LoadedKernel>(runtime::LoadedKernel{
           {library->kernels[place], library->kernels[place + 1], library->kernels[place + 2]}, nullptr, {}, ""}));
@@ -218,14 +266,20 @@ calque_model *calque_open(const calque_library *library) try {
     }
   return model.release();
 } catch (const std::bad_alloc &) {
-  return nullptr;
+  return noModel("calque_open: there is no memory for the model");
 }
 
 void calque_close(calque_model *model) { delete model; }
 
-const char *calque_error(const calque_model *model) { return model->error.c_str(); }
+const char *calque_error(const calque_model *model) { return model ? model->error.c_str() : errorWithoutModel; }
 
 void *calque_variable(calque_model *model, const char *name, size_t *bytes) {
+  if (!model)
+    return noModel("calque_variable: the model is null");
+  if (!name) {
+    model->error = "calque_variable: the name is null";
+    return nullptr;
+  }
   for (std::size_t i = 0; i < model->description.variables.size(); ++i)
     if (model->description.variables[i].name == name) {
       if (bytes)
@@ -239,7 +293,15 @@ void calque_set_threads(int threads) { runtime::setThreadCount(threads); }
 
 int calque_call(calque_model *model, const calque_library *library, uint32_t function, const void *const *arguments,
                 const int64_t *sizes, void *const *results, const int64_t *capacities, int64_t *result_sizes) {
+  if (!model) {
+    errorWithoutModel = "calque_call: the model is null";
+    return 1;
+  }
   try {
+    if (!library) {
+      model->error = "the library is null";
+      return 1;
+    }
     if (library->description != model->library) { // each file that includes the header has a calque_library of its own
       model->error = "the model is one of another library";
       return 1;

@@ -30,15 +30,20 @@ typedef struct calque_library {
 
 typedef struct calque_model calque_model;
 
-/* A model with the values that variables had when it was saved. Null where there is no memory, where the file is not of
-   this version, and where this CPU can't run its code. */
+/* A model with the values that variables had when it was saved. Null where the library is null, where there is no
+   memory, where the file is not of this version, and where this CPU can't run its code: calque_error(NULL) says which.
+ */
 calque_model *calque_open(const calque_library *library);
+/* Does nothing for null. */
 void calque_close(calque_model *model);
 
-/* What went wrong in the last call that failed: one line, which the model keeps. */
+/* What went wrong in the last call that failed: one line, which the model keeps, and which has control
+   characters of the saved program as \x1b. For a null model: why the last call of this thread that gave no model, or
+   was given none, has failed. */
 const char *calque_error(const calque_model *model);
 
-/* The elements of a variable, which may be read and written between calls; null for a name that the model has not.
+/* The elements of a variable, which may be read and written between calls; null for a name that the model has not,
+   and for a model or name that is null.
    Where `bytes` is not null, it receives how many bytes they have. A call may move them. */
 void *calque_variable(calque_model *model, const char *name, size_t *bytes);
 
@@ -48,9 +53,10 @@ void calque_set_threads(int threads);
 
 /* What the functions of the header call, which fail for a model of another library. The memory of results is none of
    that of arguments or other results. An argument is the address of its elements, row-major. `sizes` are the sizes of
-   arguments that are not known from the header, in order. A result is memory for its elements; `capacities` has, for
-   each result of sizes that are not known, how many elements fit; `result_sizes` receives those sizes, in order, unless
-   it is null. */
+   arguments that are not known from the header, in order. An argument or result may be null where it has no elements;
+   any other null, a negative size and sizes whose product can't be addressed fail the call before it runs. A result is
+   memory for its elements; `capacities` has, for each result of sizes that are not known, how many elements fit;
+   `result_sizes` receives those sizes, in order, unless it is null. */
 int calque_call(calque_model *model, const calque_library *library, uint32_t function, const void *const *arguments,
                 const int64_t *sizes, void *const *results, const int64_t *capacities, int64_t *result_sizes);
 

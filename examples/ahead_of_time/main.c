@@ -27,7 +27,7 @@ static void check(calque_model *model, int failed) {
 int main(void) {
   calque_model *model = calque_open(&bars);
   if (!model) {
-    fprintf(stderr, "this CPU can't run the code\n");
+    fprintf(stderr, "%s\n", calque_error(NULL));
     return 1;
   }
   static float images[kBatch * kPixels], logits[kBatch * kClasses];

@@ -50,8 +50,37 @@ int main(void) {
   fails(misuse_f_1(model, floats, 3, results, 2, &total, NULL), "f_1: result 0 has 3 elements, and there is memory for 2", 0);
   fails(misuse_f_1(model, floats, -1, results, 2, &total, NULL), "f_1: a size is -1", 0);
   fails(misuse_f_1(model, floats, INT64_MAX, results, INT64_MAX, &total, NULL),
-        "a result has more bytes than can be addressed with the sizes of this call's arguments (", 1);
+        "f_1: argument 'x' of type float32[9223372036854775807] has more bytes than can be addressed", 0);
   fails(misuse_f_1(model, floats, 3, NULL, 3, &total, NULL), "f_1: there is no memory for result 0", 0);
+  fails(misuse_f_1(model, NULL, 3, results, 3, &total, NULL), "f_1: argument 'x' is null, and has 3 elements", 0);
+  EXPECT(results[0] == 1 && results[2] == 9);
+  const int64_t wrapping = (int64_t)1 << 32; /* its square is 0 in 64 bits */
+  fails(misuse_f_pullback_2(model, doubles, wrapping, wrapping, doubles, 2, 2, &unit, square, 4, &all, slope, 4, NULL),
+        "f_pullback_2: argument 'x' of type float64[4294967296,4294967296] has more bytes than can be addressed", 0);
+  fails(misuse_f_pullback_2(model, doubles, 0, INT64_MAX, doubles, 2, 2, &unit, square, 4, &all, slope, 4, NULL),
+        "f_pullback_2: argument 'x' of type float64[0,9223372036854775807] has more bytes than can be addressed", 0);
+
+  /* Null in place of what is no tensor. */
+  const void *const given[1] = {floats};
+  void *const places[2] = {results, &total};
+  const int64_t size = 3;
+  fails(calque_call(model, &misuse, 1, NULL, &size, places, &size, NULL), "f_1: the arguments are null", 0);
+  fails(calque_call(model, &misuse, 1, given, NULL, places, &size, NULL), "f_1: the sizes of arguments are null", 0);
+  fails(calque_call(model, &misuse, 1, given, &size, NULL, &size, NULL), "f_1: the results are null", 0);
+  fails(calque_call(model, &misuse, 1, given, &size, places, NULL, NULL), "f_1: the capacities of results are null", 0);
+  fails(calque_call(model, NULL, 1, given, &size, places, &size, NULL), "the library is null", 0);
+  EXPECT(!calque_variable(model, NULL, NULL) && !strcmp(calque_error(model), "calque_variable: the name is null"));
+  EXPECT(calque_call(NULL, &misuse, 1, given, &size, places, &size, NULL) &&
+         !strcmp(calque_error(NULL), "calque_call: the model is null"));
+  EXPECT(!calque_variable(NULL, "n", NULL) && !strcmp(calque_error(NULL), "calque_variable: the model is null"));
+  EXPECT(!calque_open(NULL) && !strcmp(calque_error(NULL), "calque_open: the library is null"));
+  const calque_library empty = {NULL, 0, NULL}, damaged = {(const unsigned char *)"damaged", 7, NULL};
+  const calque_library no_kernels = {misuse.description, misuse.size, NULL};
+  EXPECT(!calque_open(&empty) && !strcmp(calque_error(NULL), "calque_open: the library is null"));
+  EXPECT(!calque_open(&damaged) &&
+         !strcmp(calque_error(NULL), "calque_open: the object file is damaged, or of another version"));
+  EXPECT(!calque_open(&no_kernels) && !strcmp(calque_error(NULL), "calque_open: the kernels of the library are null"));
+  calque_close(NULL);
   fails(misuse_product(model, floats, 1, 3, floats, 1, results, 4, NULL),
         "matmul: dimension 1 of 'a' is 3 and dimension 0 of 'b' is 1, and they must be equal (", 1);
   EXPECT(results[3] == -1);
