@@ -14,6 +14,9 @@ namespace calque::runtime {
 // The levels of x86-64 in its System V ABI that differ for numerical code; each can run the code of those before it.
 // Behind them, targets for which code is only made ahead of time. The model of a CPU changes no code, so that code can
 // be moved between machines.
+// What code is generated for: the levels of x86-64 of its System V ABI that differ for numerical code, and what code is
+// only made for ahead of time. Which model a CPU is changes no code, so that code can be moved between machines. The
+// order means nothing: runs() says whose code a CPU can run.
 enum class Cpu {
   Baseline, // x86-64: 16 vector registers of 16 bytes
   Avx2,     // x86-64-v3: 16 of 32 bytes, fused multiply-add
@@ -22,10 +25,29 @@ enum class Cpu {
 };
 inline constexpr Cpu kCpus[] = {Cpu::Baseline, Cpu::Avx2, Cpu::Avx512, Cpu::Aarch64};
 
-constexpr const char *nameOf(Cpu cpu) {
-  constexpr const char *names[] = {"baseline", "avx2", "avx512", "aarch64"};
-  static_assert(std::size(names) == std::size(kCpus));
-  return names[static_cast<std::size_t>(cpu)];
+enum class InstructionSet { X86_64, Aarch64 };
+
+// What a CPU can do beyond the least of its instruction set, each a bit.
+enum Feature : unsigned { kFeatureAvx2 = 1, kFeatureAvx512 = 2 };
+
+struct CpuInfo {
+  const char *name;
+  InstructionSet set;
+  unsigned features;
+};
+inline constexpr CpuInfo kCpuInfos[] = {{"baseline", InstructionSet::X86_64, 0},
+                                        {"avx2", InstructionSet::X86_64, kFeatureAvx2},
+                                        {"avx512", InstructionSet::X86_64, kFeatureAvx2 | kFeatureAvx512},
+                                        {"aarch64", InstructionSet::Aarch64, 0}};
+static_assert(std::size(kCpuInfos) == std::size(kCpus));
+
+constexpr const CpuInfo &infoOf(Cpu cpu) { return kCpuInfos[static_cast<std::size_t>(cpu)]; }
+constexpr const char *nameOf(Cpu cpu) { return infoOf(cpu).name; }
+
+// Whether `host` can run the code that is for `cpu`: it is of its instruction set, and takes no feature that is not
+// there.
+constexpr bool runs(Cpu host, Cpu cpu) {
+  return infoOf(host).set == infoOf(cpu).set && (infoOf(cpu).features & ~infoOf(host).features) == 0;
 }
 
 inline std::optional<Cpu> cpuNamed(std::string_view name) {
@@ -36,15 +58,31 @@ inline std::optional<Cpu> cpuNamed(std::string_view name) {
 }
 
 // "baseline, avx2 and avx512": the names up to `last`.
-inline std::string cpuNames(Cpu last = Cpu::Avx512) {
-  std::string names;
+// "baseline, avx2 and avx512": those that a condition holds for.
+template <typename Condition> std::string cpuNamesWhere(Condition &&condition) {
+  std::string names, last;
   for (Cpu cpu : kCpus)
-    if (cpu <= last)
-      names.append(names.empty() ? "" : cpu == last ? " and " : ", ").append(nameOf(cpu));
-  return names;
+    if (condition(cpu)) {
+      if (!last.empty())
+        names.append(names.empty() ? "" : ", ").append(last);
+      last = nameOf(cpu);
+    }
+  return names.empty() ? last : names + " and " + last;
+}
+// All that code is made for, ahead of time or not.
+inline std::string allCpuNames() {
+  return cpuNamesWhere([](Cpu) { return true; });
+}
+// Those of the instruction set that a CPU has.
+inline std::string cpuNamesLike(Cpu host) {
+  return cpuNamesWhere([=](Cpu cpu) { return infoOf(cpu).set == infoOf(host).set; });
+}
+// Those whose code a CPU can run.
+inline std::string cpuNamesRunBy(Cpu host) {
+  return cpuNamesWhere([=](Cpu cpu) { return runs(host, cpu); });
 }
 
-// The last of them whose code this CPU and its operating system can run.
+// The one with the most features whose code this CPU and its operating system can run.
 inline Cpu hostCpu() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("x86-64-v4"))
@@ -56,6 +94,9 @@ inline Cpu hostCpu() {
 #endif
   return Cpu::Baseline;
 }
+
+// Those of this CPU's instruction set.
+inline std::string cpuNames() { return cpuNamesLike(hostCpu()); }
 
 } // namespace calque::runtime
 #endif

@@ -231,7 +231,7 @@ calque_model *calque_open(const calque_library *library) try {
       std::as_bytes(std::span(library->description, static_cast<std::size_t>(library->size))));
   if (!description)
     return noModel("calque_open: the object file is damaged, or of another version");
-  if (description->cpu > runtime::hostCpu())
+  if (!runtime::runs(runtime::hostCpu(), description->cpu))
     return noModel("calque_open: this CPU can't run the code");
   auto model = std::make_unique<calque_model>();
   model->library = library->description;

@@ -99,10 +99,10 @@ Compiler &compiler() {
 runtime::Cpu targetOf(const std::string &setting, runtime::Cpu host) {
   std::optional<runtime::Cpu> cpu = runtime::cpuNamed(setting);
   if (!cpu)
-    throw ValueError(absl::StrCat("CALQUE_TARGET is '", setting, "' and must be one of ", runtime::cpuNames()));
-  if (*cpu > host)
+    throw ValueError(absl::StrCat("CALQUE_TARGET is '", setting, "' and must be one of ", runtime::cpuNamesLike(host)));
+  if (!runtime::runs(host, *cpu))
     throw ValueError(absl::StrCat("CALQUE_TARGET is '", setting, "', whose code this CPU can't run; it runs that of ",
-                                  runtime::cpuNames(host)));
+                                  runtime::cpuNamesRunBy(host)));
   return *cpu;
 }
 

@@ -511,7 +511,7 @@ void compile_ahead(const SavedFunctions &functions, const std::string &object, c
     std::optional<runtime::Cpu> named = runtime::cpuNamed(options.target);
     if (!named)
       throw ValueError(absl::StrCat("compile_ahead: there is no target '", options.target, "'; the targets are ",
-                                    runtime::cpuNames(runtime::Cpu::Aarch64)),
+                                    runtime::allCpuNames()),
                        where);
     cpu = *named;
   }

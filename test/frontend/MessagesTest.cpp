@@ -61,6 +61,16 @@ TEST(Messages, OfTargetsSayWhatTheCpuRuns) {
                   "CALQUE_TARGET is 'avx512', whose code this CPU can't run; it runs that of baseline and avx2");
   EXPECT_CONTAINS(errorOf<ValueError>([] { detail::targetOf("AVX2", Cpu::Avx2); }),
                   "CALQUE_TARGET is 'AVX2' and must be one of baseline, avx2 and avx512");
+  // Another instruction set has other targets: none of them runs here, whatever its place in the list.
+  EXPECT_EQ(detail::targetOf("aarch64", Cpu::Aarch64), Cpu::Aarch64);
+  for (const char *other : {"baseline", "avx2", "avx512"})
+    EXPECT_CONTAINS(errorOf<ValueError>([&] { detail::targetOf(other, Cpu::Aarch64); }),
+                    "whose code this CPU can't run; it runs that of aarch64");
+  EXPECT_CONTAINS(
+      errorOf<ValueError>([] { detail::targetOf("aarch64", Cpu::Avx512); }),
+      "CALQUE_TARGET is 'aarch64', whose code this CPU can't run; it runs that of baseline, avx2 and avx512");
+  EXPECT_CONTAINS(errorOf<ValueError>([] { detail::targetOf("neon", Cpu::Aarch64); }),
+                  "CALQUE_TARGET is 'neon' and must be one of aarch64");
 }
 
 TEST(Messages, OfTensorsNameShapesAndTypes) {

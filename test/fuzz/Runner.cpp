@@ -256,8 +256,11 @@ std::vector<Outcome> runAll(const Program &program) {
   };
   compiledWith(Way::Plain, [](CompileOptions &options) { options.optimize = false; });
   compiledWith(Way::Target, [&](CompileOptions &options) {
-    auto others = static_cast<std::size_t>(runtime::hostCpu()); // those that this CPU runs, too
-    options.cpu = runtime::kCpus[others ? program.steps.size() % others : 0];
+    std::vector<runtime::Cpu> others; // those that this CPU runs, too
+    for (runtime::Cpu cpu : runtime::kCpus)
+      if (cpu != runtime::hostCpu() && runtime::runs(runtime::hostCpu(), cpu))
+        others.push_back(cpu);
+    options.cpu = others.empty() ? runtime::hostCpu() : others[program.steps.size() % others.size()];
   });
   if (program.leavesOpen()) {
     auto open = subject.compiled(subject.openSpecs());
