@@ -2,6 +2,7 @@
 //
 //   calque-compile digits.calque -o digits.o --header digits.h --function predict --pullback predict --target avx2
 #include "calque/ahead_of_time.h"
+#include "tools/Terminal.h"
 
 #include <CLI/CLI.hpp>
 
@@ -28,7 +29,8 @@ int main(int argc, char **argv) {
   } catch (const CLI::ParseError &error) {
     return app.exit(error) ? 2 : 0;
   }
-  const SourceLocation nowhere{}; // the lines of this program are nobody's who calls it
+  tools::EscapedOutput errors(std::cerr); // names and messages are those of the file
+  const SourceLocation nowhere{};         // the lines of this program are nobody's who calls it
   try {
     compile_ahead(load_functions(file, nowhere), object, header, options, nowhere);
     return 0;

@@ -7,20 +7,25 @@
 #include "calque/calque.h"
 #include "calque/data/npy.h"
 #include "calque/saved_functions.h"
+#include "tools/Terminal.h"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <numeric>
+#include <sys/time.h>
+#include <unistd.h>
 
 using namespace calque;
 
 namespace {
 
-enum ExitCode { Failed = 1, Misused = 2 };
+enum ExitCode { Failed = 1, Misused = 2, OutOfTime = 3 };
 
 // The lines of this program are nobody's who calls it.
 const SourceLocation nowhere{};
@@ -34,7 +39,34 @@ struct Options {
   std::string file, function;
   std::vector<std::string> inputs, outputs, stages;
   bool describe = false;
+  std::optional<double> seconds;
 };
+
+// Ends the process after some time, in whatever it is then: a loop of native code polls nothing. A file that is being
+// written is left as it was, as it gets its name when it is whole. Misuse.
+void endAfter(double seconds, const std::string &self) {
+  constexpr double kMost = 1e8;
+  if (!(seconds > 0) || seconds > kMost)
+    throw Misuse("--seconds takes a number above 0, and at most 100000000");
+  // Made beforehand, as a signal may come where nothing can be allocated.
+  static const std::string message = self + ": the run has not ended in the time that --seconds gives it\n";
+  struct sigaction action{};
+  action.sa_handler = [](int) {
+    // Nothing can be done where it can't be written.
+    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, message.data(), message.size());
+    ::_exit(OutOfTime);
+  };
+  sigset_t alarm;
+  ::sigemptyset(&alarm);
+  ::sigaddset(&alarm, SIGALRM);
+  itimerval timer{};
+  timer.it_value.tv_sec = static_cast<time_t>(seconds);
+  timer.it_value.tv_usec =
+      std::max<suseconds_t>(static_cast<suseconds_t>((seconds - std::floor(seconds)) * 1e6), seconds < 1 ? 1 : 0);
+  if (::sigaction(SIGALRM, &action, nullptr) != 0 || ::pthread_sigmask(SIG_UNBLOCK, &alarm, nullptr) != 0 ||
+      ::setitimer(ITIMER_REAL, &timer, nullptr) != 0)
+    throw Misuse("--seconds: this system has no timer");
+}
 
 std::string joined(const std::vector<std::string> &names) {
   std::string text;
@@ -325,8 +357,10 @@ int main(int argc, char **argv) {
   // calque-dump runs this program under its own name.
   const std::string self = std::filesystem::path(argc > 0 ? argv[0] : "calque-run").filename().string();
   Options options;
-  CLI::App app("Runs a function of a file that Calque's save_functions has written, and prints what it gives.\n"
-               "The exit code is 0; 1 for a file that is wrong and a call that fails, 2 for wrong options.");
+  CLI::App app(
+      "Runs a function of a file that Calque's save_functions has written, and prints what it gives.\n"
+      "The exit code is 0; 1 for a file that is wrong and a call that fails, 2 for wrong options, 3 where the\n"
+      "time of --seconds is over.");
   app.add_option("FILE", options.file, "The file of functions")->required();
   app.add_option("--function", options.function, "Which of them, if there are several");
   app.add_option(
@@ -336,12 +370,17 @@ int main(int argc, char **argv) {
   app.add_option("--output", options.outputs, "A file .npy for each result, in their order; the others are printed");
   app.add_flag("--describe", options.describe, "Print the signatures and the variables instead");
   app.add_option("--ir", options.stages, "Print the program at a stage of the compiler instead, such as simplified");
+  app.add_option("--seconds", options.seconds, "End the run, loading included, if it takes longer");
+  // Labels, messages and names are those of the file.
+  tools::EscapedOutput out(std::cout), errors(std::cerr);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
     return app.exit(error) ? Misused : 0;
   }
   try {
+    if (options.seconds)
+      endAfter(*options.seconds, self);
     const SavedFunctions file = load_functions(options.file, nowhere);
     if (options.describe)
       std::cout << file.str(nowhere);
