@@ -11,12 +11,9 @@
 
 namespace calque::runtime {
 
-// The levels of x86-64 in its System V ABI that differ for numerical code; each can run the code of those before it.
-// Behind them, targets for which code is only made ahead of time. The model of a CPU changes no code, so that code can
-// be moved between machines.
-// What code is generated for: the levels of x86-64 of its System V ABI that differ for numerical code, and what code is
-// only made for ahead of time. Which model a CPU is changes no code, so that code can be moved between machines. The
-// order means nothing: runs() says whose code a CPU can run.
+// The CPUs that code is generated for: the levels of x86-64 in its System V ABI that differ for numerical code, and
+// targets for which code is only made ahead of time. The model of a CPU changes no code, so that code can be moved
+// between machines. The order means nothing: runs() says whose code a CPU can run.
 enum class Cpu {
   Baseline, // x86-64: 16 vector registers of 16 bytes
   Avx2,     // x86-64-v3: 16 of 32 bytes, fused multiply-add
@@ -57,8 +54,7 @@ inline std::optional<Cpu> cpuNamed(std::string_view name) {
   return std::nullopt;
 }
 
-// "baseline, avx2 and avx512": the names up to `last`.
-// "baseline, avx2 and avx512": those that a condition holds for.
+// "baseline, avx2 and avx512": the names of the CPUs for which a condition holds.
 template <typename Condition> std::string cpuNamesWhere(Condition &&condition) {
   std::string names, last;
   for (Cpu cpu : kCpus)
