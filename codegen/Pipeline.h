@@ -40,45 +40,5 @@ private:
   std::map<std::tuple<Stage, Stage, bool, bool, runtime::Cpu, bool>, std::unique_ptr<mlir::PassManager>> made;
 };
 
-// The fill that initialises the only result of a reduction, if no operation between the two uses the buffer; else null.
-mlir::linalg::FillOp fillBefore(mlir::linalg::LinalgOp op);
-
-// On a function that is a kernel.
-inline constexpr llvm::StringLiteral kKernelAttr = "calque.kernel";
-inline bool isKernel(mlir::func::FuncOp function) { return function->hasAttr(kKernelAttr); }
-// On sums of products: four numbers for each border of zeros that they read, as `Border` has them (schedule/Nest.h),
-// with the loops of the operation.
-inline constexpr llvm::StringLiteral kBordersAttr = "calque.borders";
-// On operations on buffers: the number of the group whose kernel does them.
-inline constexpr llvm::StringLiteral kGroupAttr = "calque.group";
-// On consecutive calls that do not depend on each other: the number of their round, and an estimate of the cycles of
-// each call, 0 if it is not known. kFollowsAttr, on a call that depends on the call before it: one thread runs both in
-// order.
-inline constexpr llvm::StringLiteral kRoundAttr = "calque.round", kCyclesAttr = "calque.cycles",
-                                     kFollowsAttr = "calque.follows";
-// On a loop of a nest: no two of its iterations touch the same element of a buffer that the nest stores to.
-inline constexpr llvm::StringLiteral kIndependentAttr = "calque.independent";
-// On a kernel with a loop that combines elements.
-inline constexpr llvm::StringLiteral kReductionAttr = "calque.reduction";
-// On a scheduled kernel: the floating-point operations of a call, the bytes that it reads and writes at least, each 0
-// where it is not known, and a line for each nest that says what it does and how.
-inline constexpr llvm::StringLiteral kOperationsAttr = "calque.operations", kBytesAttr = "calque.bytes",
-                                     kNestsAttr = "calque.nests";
-// On a scheduled kernel whose loops all compute different elements, each of what no other writes.
-inline constexpr llvm::StringLiteral kElementwiseAttr = "calque.elementwise";
-// On an argument of a kernel; FuncToLLVM turns it into LLVM's attribute.
-inline constexpr llvm::StringLiteral kNoAlias = "llvm.noalias";
-// The suffix of the function that computes the bytes of a kernel's scratch memory.
-inline constexpr llvm::StringLiteral kScratchSuffix = ".scratch";
-// The suffix of the function that stores a kernel's pieces (runtime/Kernels.h).
-inline constexpr llvm::StringLiteral kPiecesSuffix = ".pieces";
-// The function that computes the numbers of a plan.
-inline constexpr llvm::StringLiteral kNumbersFunction = "calque.numbers";
-
-// kGrainAttr, on a parallel loop: the iterations that one thread takes at a time. kParallelAttr, on the function that
-// stands for an outlined loop: its number of iterations, its grain and the function that runs a piece. On a kernel that
-// is such a loop as a whole, and returns its number of iterations: the others.
-inline constexpr llvm::StringLiteral kGrainAttr = "calque.grain", kParallelAttr = "calque.parallel";
-
 } // namespace calque::codegen
 #endif

@@ -1,7 +1,7 @@
 // Gives each kernel the memory that it needs for itself as its last argument. How much that is says a function of its
 // own, on the same arguments, so that whoever calls the kernel need not know what it does.
+#include "codegen/KernelAttributes.h"
 #include "codegen/Passes.h"
-#include "codegen/Pipeline.h"
 #include "codegen/lowering/ShapeFunction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,6 +1,6 @@
 // Places all intermediate buffers in one workspace. Two buffers share memory if they are never alive at the same time.
+#include "codegen/KernelAttributes.h"
 #include "codegen/Passes.h"
-#include "codegen/Pipeline.h"
 #include "codegen/lowering/Lowering.h"
 #include "codegen/lowering/ShapeFunction.h"
 #include "codegen/plan/ProgramAttributes.h"

@@ -1,5 +1,5 @@
 #include "codegen/lowering/LinalgBuilder.h"
-#include "codegen/Pipeline.h"
+#include "codegen/KernelAttributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"

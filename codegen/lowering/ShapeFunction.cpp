@@ -1,6 +1,6 @@
 #include "codegen/lowering/ShapeFunction.h"
 
-#include "codegen/Pipeline.h"
+#include "codegen/KernelAttributes.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 

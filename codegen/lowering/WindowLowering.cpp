@@ -1,5 +1,5 @@
 // Convolutions and pooling.
-#include "codegen/Pipeline.h"
+#include "codegen/KernelAttributes.h"
 #include "codegen/lowering/Reductions.h"
 #include "schema/TypeRules.h"
 

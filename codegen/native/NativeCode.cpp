@@ -1,4 +1,6 @@
 #include "codegen/native/NativeCode.h"
+#include "codegen/KernelAttributes.h"
+#include "codegen/native/Target.h"
 
 #include "codegen/native/LinkObject.h"
 #include "codegen/native/TimeReport.h"

@@ -2,7 +2,8 @@
 #ifndef CALQUE_CODEGEN_NATIVE_NATIVECODE_H
 #define CALQUE_CODEGEN_NATIVE_NATIVECODE_H
 
-#include "codegen/Pipeline.h"
+#include "program/Compiler.h"
+#include "runtime/Image.h"
 
 namespace calque::codegen {
 

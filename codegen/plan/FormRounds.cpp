@@ -5,9 +5,10 @@
 // whose calls are small moves along with the program instead, until something depends on it. A short call that depends
 // on short ones of a round follows them there, in a *chain* that one thread runs: what one makes for the next stays in
 // the caches of a core.
+#include "codegen/KernelAttributes.h"
 #include "codegen/Passes.h"
-#include "codegen/Pipeline.h"
 #include "codegen/lowering/Lowering.h"
+#include "codegen/native/Target.h"
 #include "codegen/plan/ProgramAttributes.h"
 #include "codegen/schedule/CostModel.h"
 #include "runtime/Round.h"

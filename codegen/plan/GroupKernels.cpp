@@ -3,11 +3,13 @@
 //
 // A group runs where its last operation stands, as long as nothing in between depends on those before. Once something
 // does, the group stays where it is, and an operation joins it by moving there, if it depends on nothing in between.
+#include "codegen/KernelAttributes.h"
 #include "codegen/Passes.h"
-#include "codegen/Pipeline.h"
 #include "codegen/lowering/Lowering.h"
+#include "codegen/native/Target.h"
 #include "codegen/plan/ProgramAttributes.h"
 #include "codegen/schedule/Group.h"
+#include "codegen/schedule/Nest.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

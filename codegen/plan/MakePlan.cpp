@@ -1,6 +1,6 @@
 #include "codegen/plan/MakePlan.h"
 
-#include "codegen/Pipeline.h"
+#include "codegen/KernelAttributes.h"
 #include "codegen/lowering/Lowering.h"
 #include "codegen/plan/PlanWords.h"
 

@@ -4,8 +4,8 @@
 //
 // What is left of the program is a list of calls: of kernels, and of the runtime's. Numbers that it has are constants
 // or computed from sizes; a number that one kernel makes for another passes through a buffer, its *cell*.
+#include "codegen/KernelAttributes.h"
 #include "codegen/Passes.h"
-#include "codegen/Pipeline.h"
 #include "codegen/buffers/Bufferize.h"
 #include "codegen/lowering/Lowering.h"
 #include "codegen/plan/ProgramAttributes.h"

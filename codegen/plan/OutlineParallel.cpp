@@ -2,8 +2,8 @@
 //
 // A kernel that is nothing but one such loop becomes the function of a piece as a whole, so that whoever calls it can
 // run its pieces among those of other kernels.
+#include "codegen/KernelAttributes.h"
 #include "codegen/Passes.h"
-#include "codegen/Pipeline.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -1,7 +1,7 @@
 // Splits kernels that are one long block, as those that compute sizes and addresses are: they grow with the program,
 // and MLIR's conversions and LLVM's passes take more than linear time for long functions.
+#include "codegen/KernelAttributes.h"
 #include "codegen/Passes.h"
-#include "codegen/Pipeline.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

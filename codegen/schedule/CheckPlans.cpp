@@ -13,7 +13,6 @@ namespace {
 
 constexpr unsigned kNoLoop = VectorBuilder::kNoLoop;
 
-int64_t ceilDiv(int64_t x, int64_t y) { return (x + y - 1) / y; }
 ArrayRef<int64_t> numbersOf(DenseI64ArrayAttr list) { return list ? list.asArrayRef() : ArrayRef<int64_t>(); }
 
 // What all plans have.

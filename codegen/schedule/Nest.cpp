@@ -1,5 +1,5 @@
 #include "codegen/schedule/Nest.h"
-#include "codegen/Pipeline.h"
+#include "codegen/KernelAttributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"

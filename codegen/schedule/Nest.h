@@ -134,5 +134,8 @@ mlir::Value asCast(mlir::OpBuilder &builder, mlir::Value view);
 // The buffer under a chain of views.
 mlir::Value rootBuffer(mlir::Value buffer);
 
+// The fill that initialises the only result of a reduction, if no operation between the two uses the buffer; else null.
+mlir::linalg::FillOp fillBefore(mlir::linalg::LinalgOp op);
+
 } // namespace calque::codegen
 #endif

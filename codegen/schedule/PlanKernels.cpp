@@ -1,9 +1,11 @@
 // Chooses what each kernel will be, and notes it as attributes (Plans.td). Nothing else in the compiler chooses: what
 // emits kernels takes these.
+#include "codegen/KernelAttributes.h"
 #include "codegen/Passes.h"
-#include "codegen/Pipeline.h"
+#include "codegen/native/Target.h"
 #include "codegen/schedule/Contraction.h"
 #include "codegen/schedule/Group.h"
+#include "codegen/schedule/Nest.h"
 #include "codegen/schedule/Plans.h"
 
 using namespace mlir;

@@ -1,8 +1,10 @@
 // Applies the plans of linalg operations on buffers: emits the kernel that each says.
+#include "codegen/KernelAttributes.h"
 #include "codegen/Passes.h"
-#include "codegen/Pipeline.h"
+#include "codegen/native/Target.h"
 #include "codegen/schedule/Contraction.h"
 #include "codegen/schedule/Group.h"
+#include "codegen/schedule/Nest.h"
 #include "codegen/schedule/Plans.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

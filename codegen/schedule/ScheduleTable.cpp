@@ -1,5 +1,5 @@
 #include "codegen/schedule/ScheduleTable.h"
-#include "codegen/Pipeline.h"
+#include "codegen/KernelAttributes.h"
 #include "codegen/lowering/Lowering.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -1,5 +1,5 @@
 #include "codegen/schedule/StoringNest.h"
-#include "codegen/Pipeline.h"
+#include "codegen/KernelAttributes.h"
 #include "ir/Opaque.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,5 +1,5 @@
 #include "codegen/schedule/VectorBuilder.h"
-#include "codegen/Pipeline.h"
+#include "codegen/KernelAttributes.h"
 #include "codegen/native/Target.h"
 #include "ir/Opaque.h"
 #include "runtime/Round.h"

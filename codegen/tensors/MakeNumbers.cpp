@@ -1,5 +1,5 @@
+#include "codegen/KernelAttributes.h"
 #include "codegen/Passes.h"
-#include "codegen/Pipeline.h"
 #include "codegen/plan/PlanWords.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"

@@ -1,5 +1,5 @@
 // Kernels whose plans somebody has changed: each is refused with a reason, or computes what it did before.
-#include "codegen/NativeCode.h"
+#include "codegen/native/NativeCode.h"
 #include "runtime/Kernels.h"
 
 #include "mlir/IR/Diagnostics.h"
