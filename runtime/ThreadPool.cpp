@@ -45,11 +45,34 @@ template <typename Done> bool spinUntil(Done done) {
   }
 }
 
+// How a thread rounds, and whether it takes numbers below the normal range for 0. What traps and what has happened are
+// in the same register, and each thread's own.
+#if defined(__x86_64__)
+constexpr uint64_t ModeBits = 0xe040; // flush to zero, rounding; denormals are zeros
+uint64_t controlWord() { return __builtin_ia32_stmxcsr(); }
+void setControlWord(uint64_t word) { __builtin_ia32_ldmxcsr(static_cast<unsigned>(word)); }
+#elif defined(__aarch64__)
+constexpr uint64_t ModeBits = 0x1c00000; // flush to zero, rounding
+uint64_t controlWord() {
+  uint64_t word;
+  asm volatile("mrs %0, fpcr" : "=r"(word));
+  return word;
+}
+void setControlWord(uint64_t word) { asm volatile("msr fpcr, %0" : : "r"(word)); }
+#endif
+uint64_t floatingPointMode() { return controlWord() & ModeBits; }
+void setFloatingPointMode(uint64_t mode) {
+  uint64_t word = controlWord();
+  if ((word & ModeBits) != mode) // a steady loop finds it as it left it, and to write it is slow
+    setControlWord((word & ~ModeBits) | mode);
+}
+
 struct Job {
   int64_t count = 0, grain = 0, pieces = 0;
   int threads = 1;
   CalqueLoopBody body = nullptr;
   void *context = nullptr;
+  uint64_t mode = 0; // of the caller, so that the results are those of one thread
 
   void run(int64_t piece) const {
     int64_t begin = piece * grain;
@@ -138,6 +161,7 @@ void workerMain(uint32_t served, int thread) {
   };
   for (;;) {
     if (enter(served)) {
+      setFloatingPointMode(shared.job.mode);
       runPieces(shared.job, thread);
       leave();
     }
@@ -303,7 +327,7 @@ extern "C" __attribute__((visibility("default"))) void calque_rt_parallel_for(in
   if (count <= 0)
     return;
   grain = grain < 1 ? 1 : grain;
-  Job job{count, grain, pieceCount(count, grain), 1, body, context};
+  Job job{count, grain, pieceCount(count, grain), 1, body, context, 0};
 
   int threads = job.pieces == 1 ? 1 : threadCount();
   // A plain load first: a nested loop would otherwise take the cache line from the threads that need it.
@@ -312,6 +336,7 @@ extern "C" __attribute__((visibility("default"))) void calque_rt_parallel_for(in
     workers().resize(size_t(threads) - 1);
     if (workers().size()) {
       job.threads = static_cast<int>(workers().size()) + 1;
+      job.mode = floatingPointMode();
       shared.job = job;
       runsPieces = true;
       runOnWorkersToo();

@@ -11,6 +11,8 @@
 //   });
 //   double sum = std::accumulate(partial.begin(), partial.end(), 0.0);
 //
+// The threads round as the caller does, and flush numbers below the normal range to 0 where it does.
+//
 // The calling thread works too. A loop with one piece, on one thread, or begun while the pool is busy (by another
 // thread, or by the loop that it is nested in) runs on its caller alone and wakes nobody. Bodies must not throw.
 #ifndef CALQUE_RUNTIME_THREADPOOL_H

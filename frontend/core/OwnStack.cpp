@@ -4,6 +4,7 @@
 #include "calque/error.h"
 #include "runtime/Fork.h"
 
+#include <cfenv>
 #include <cstring>
 #include <exception>
 #include <pthread.h>
@@ -25,6 +26,7 @@ struct Work {
 void *runWork(void *data) {
   runtime::PartOfForkSection part;
   Work &work = *static_cast<Work *>(data);
+  std::fesetenv(FE_DFL_ENV); // what the compiler folds may be kept on disk, and does not depend on the caller's mode
   try {
     work.run(work.context);
   } catch (...) {

@@ -54,6 +54,29 @@ TEST_P(ThreadPoolOnAnyCount, RunsEveryIndexExactlyOnce) {
     }
 }
 
+#if defined(__x86_64__)
+// Each thread must find the caller's mode, also one that has served a loop of another mode before. Pieces wait for each
+// other, so that all threads take part.
+TEST_P(ThreadPoolOnAnyCount, ThreadsTakeTheModeOfTheCaller) {
+  const unsigned before = __builtin_ia32_stmxcsr();
+  constexpr unsigned FlushToZero = 0x8000, DenormalsAreZeros = 0x40, RoundUp = 0x4000, AllModes = 0xe040;
+  for (unsigned mode : {0u, FlushToZero | DenormalsAreZeros, 0u, RoundUp, FlushToZero}) {
+    __builtin_ia32_ldmxcsr((before & ~AllModes) | mode);
+    std::vector<unsigned> seen(size_t(GetParam()), ~0u);
+    std::atomic<int> inside{0};
+    parallelFor(GetParam(), 1, [&](int64_t begin, int64_t) {
+      ++inside;
+      const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
+      while (inside < GetParam() && std::chrono::steady_clock::now() < end)
+        std::this_thread::yield();
+      seen[size_t(begin)] = __builtin_ia32_stmxcsr() & AllModes;
+    });
+    __builtin_ia32_ldmxcsr(before);
+    EXPECT_EQ(seen, std::vector<unsigned>(size_t(GetParam()), mode));
+  }
+}
+#endif
+
 TEST_P(ThreadPoolOnAnyCount, NegativeCountRunsNothing) {
   parallelFor(-5, 1, [](int64_t, int64_t) { FAIL(); });
 }
