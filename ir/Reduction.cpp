@@ -44,17 +44,23 @@ template <typename Op> void extremeVjp(Op op, OpBuilder &builder, Value g, Small
   operandCotangents.assign(1, rule.create<SelectOp>(isExtreme, rule.create<DivOp>(share, count), rest));
 }
 
-// x minus its largest element over axes, and the exponentials of that. An infinite largest element is replaced by 0,
-// because infinity minus infinity is NaN, while 0 gives the right infinity. The shift is a constant to derivatives,
-// because its derivative in a quotient or a logarithm of exponentials is 0.
+// x minus its largest element over axes, and the exponentials of that. The shift is a constant to derivatives, because
+// its derivative in a quotient or a logarithm of exponentials is 0.
+//
+// Infinity minus infinity is NaN. This is right for quotients, which have no limit where an element is infinity or all
+// are minus infinity: through the sum, all of them are NaN, as in NumPy, JAX and TensorFlow. A logarithm of the sum is
+// infinite there: for it, `ofSum`, a shift of 0 takes the place of an infinite one.
 struct Exponentials {
-  Exponentials(GradientRule &rule, Value x, ArrayRef<int64_t> axes, bool isDifferentiated) : rule(rule), axes(axes) {
-    Value largest = rule.create<ReduceMaxOp>(x, axes, true);
+  Exponentials(GradientRule &rule, Value x, ArrayRef<int64_t> axes, bool isDifferentiated, bool ofSum = false)
+      : rule(rule), axes(axes) {
+    shift = rule.create<ReduceMaxOp>(x, axes, true);
     if (isDifferentiated)
-      largest = rule.create<StopGradientOp>(largest);
-    Value infinity = rule.constantLike(std::numeric_limits<double>::infinity(), x);
-    Value isInfinite = rule.create<EqualOp>(rule.create<AbsOp>(largest), infinity);
-    shift = rule.create<SelectOp>(isInfinite, rule.constantLike(0, x), largest);
+      shift = rule.create<StopGradientOp>(shift);
+    if (ofSum) {
+      Value infinity = rule.constantLike(std::numeric_limits<double>::infinity(), x);
+      Value isInfinite = rule.create<EqualOp>(rule.create<AbsOp>(shift), infinity);
+      shift = rule.create<SelectOp>(isInfinite, rule.constantLike(0, x), shift);
+    }
     shifted = rule.create<SubOp>(x, shift);
     exponentials = rule.create<ExpOp>(shifted);
   }
@@ -152,7 +158,7 @@ void LogSumExpOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm
 SmallVector<Value> LogSumExpOp::expand(OpBuilder &builder) {
   GradientRule rule(builder, getLoc(), getResult());
   SmallVector<int64_t> axes = normalAxes(getAxes(), getX());
-  Exponentials of(rule, getX(), axes, false);
+  Exponentials of(rule, getX(), axes, false, true);
   Value result = rule.create<AddOp>(rule.create<LogOp>(of.sum()), of.shift);
   if (result.getType() != getResult().getType())
     result = rule.create<ReshapeLikeOp>(result, rule.create<SumOp>(getX(), getAxes(), getKeepdims()));

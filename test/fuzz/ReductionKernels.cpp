@@ -169,12 +169,6 @@ void logSumExp(const Call &call) {
         element.apart = std::max(element.apart, element.off);
 }
 
-// What x is less for its exponentials: 0 where the largest element is infinite.
-Real shiftOf(const std::vector<Real> &x) {
-  Real largest = largestValue(x);
-  return std::isfinite(largest) ? largest : 0;
-}
-
 // Each element by f of all along the axis and its own place there. Beside `own` relative ones it has roundings of
 // numbers of the magnitude that `scale` gives.
 using AlongAxis = Real (*)(const std::vector<Real> &x, std::size_t own);
@@ -204,7 +198,7 @@ void softmax(const Call &call) {
   alongAxis(
       call,
       [](const std::vector<Real> &x, std::size_t own) {
-        Real shift = shiftOf(x);
+        Real shift = largestValue(x); // an infinite one makes all NaN
         return std::exp(x[own] - shift) / sumOfExponentials(x, shift);
       },
       [](const std::vector<Real> &, std::size_t) -> Real { return 0; });
@@ -214,11 +208,11 @@ void logSoftmax(const Call &call) {
   alongAxis(
       call,
       [](const std::vector<Real> &x, std::size_t own) {
-        Real shift = shiftOf(x);
+        Real shift = largestValue(x); // an infinite one makes all NaN
         return x[own] - shift - std::log(sumOfExponentials(x, shift));
       },
       // x - max, and the logarithm of a sum of 1 or more, which is as far off as the sum.
-      [](const std::vector<Real> &x, std::size_t own) { return std::fabs(x[own] - shiftOf(x)) + 1; });
+      [](const std::vector<Real> &x, std::size_t own) { return std::fabs(x[own] - largestValue(x)) + 1; });
 }
 
 void argExtreme(const Call &call, int sign) {

@@ -178,15 +178,48 @@ TEST(Structured, ReductionsOfSpecialValues) {
   expectValues([&](const std::vector<Tensor> &in) { return softmax(in[0]); }, {large}, {2, 2}, {0.5, 0.5, 0.5, 0.5});
   expectValues([&](const std::vector<Tensor> &in) { return log_softmax(in[0]); }, {large}, {2, 2},
                std::vector<double>(4, -std::log(2.0)));
-  // By the limits: a class that can't be takes no part, one that is infinitely likely leaves nothing to the others, and
-  // the shares of several infinities are not defined.
+  // A class that can't be takes no part. Beside one that is infinitely likely, or where none can be, no share is
+  // defined: NaN, as in NumPy, JAX and TensorFlow.
   Tensor infinite = tensor<double>({0, -infinity, infinity, 1, -infinity, -infinity}, {3, 2});
   expectValues([&](const std::vector<Tensor> &in) { return logsumexp(in[0], last); }, {infinite}, {3},
                {0, infinity, -infinity});
   expectValues([&](const std::vector<Tensor> &in) { return softmax(in[0]); }, {infinite}, {3, 2},
-               {1, 0, nan, 0, nan, nan});
+               {1, 0, nan, nan, nan, nan});
   expectValues([&](const std::vector<Tensor> &in) { return log_softmax(in[0]); }, {infinite}, {3, 2},
-               {0, -infinity, nan, -infinity, nan, nan});
+               {0, -infinity, nan, nan, nan, nan});
+  // Gradients are those of the shares, over one axis and over several.
+  auto gradientsOf = [&](const std::function<Tensor(const Tensor &)> &f) {
+    return [=](const std::vector<Tensor> &in) { return grad(function(f))(in[0]); };
+  };
+  expectValues(gradientsOf([&](const Tensor &t) { return sum(logsumexp(t, last)); }), {infinite}, {3, 2},
+               {1, 0, nan, nan, nan, nan});
+  expectValues(gradientsOf([](const Tensor &t) { return logsumexp(slice(t, {0, 0}, {1, 2})); }), {infinite}, {3, 2},
+               {1, 0, 0, 0, 0, 0});
+  expectValues(gradientsOf([](const Tensor &t) { return logsumexp(slice(t, {1, 0}, {3, 2})); }), {infinite}, {3, 2},
+               {0, 0, nan, nan, nan, nan});
+}
+
+// Long rows, and many, whose kernels are vector code that does a row at a time, of all that follows a softmax.
+TEST(Structured, InfiniteRowsOfAGroupAreNaN) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  std::vector<float> values(64 * 100);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<float>(i % 7);
+  values[3 * 100 + 57] = infinity;  // row 3
+  values[5 * 100 + 99] = -infinity; // row 5 has a class that can't be
+  std::fill_n(values.begin() + 700, 100, -infinity);
+  Tensor x = tensor(values, {64, 100});
+  auto f = function([](const Tensor &x) { return std::vector{softmax(x), log_softmax(x), softmax(x) * 2 + 1}; });
+  const std::vector<Tensor> compiled = f(x), eager = f.eager(x);
+  for (std::size_t r = 0; r < 3; ++r) {
+    const std::vector<float> a = compiled[r].to_vector<float>(), b = eager[r].to_vector<float>();
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      const std::size_t row = i / 100;
+      ASSERT_EQ(std::isnan(a[i]), row == 3 || row == 7) << "result " << r << ", element " << i;
+      ASSERT_EQ(std::isnan(b[i]), row == 3 || row == 7) << "result " << r << ", element " << i;
+    }
+    EXPECT_EQ(a[599], r == 0 ? 0 : r == 1 ? -infinity : 1);
+  }
 }
 
 // Expected values are shares of equals, and log(1 + exp(-d)) of two elements that are d apart.
