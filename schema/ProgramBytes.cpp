@@ -1,8 +1,8 @@
 #include "schema/ProgramBytes.h"
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "schema/Admission.h"
+#include "schema/HashTables.h"
 
 #include <algorithm>
 #include <bit>
@@ -141,7 +141,7 @@ private:
 
   ByteWriter &bytes;
   const bool isWhole;
-  absl::flat_hash_map<std::string_view, std::uint64_t> texts;
+  HashMap<std::string_view, std::uint64_t> texts;
 };
 
 //===-- Reading ---------------------------------------------------------------------------------===//

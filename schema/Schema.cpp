@@ -1,10 +1,10 @@
 #include "schema/Schema.h"
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "schema/Admission.h"
 #include "schema/Cotangents.h"
+#include "schema/HashTables.h"
 #include "schema/Recording.h"
 #include "schema/TypeRules.h"
 
@@ -86,7 +86,7 @@ bool maySave(OpId op) { return kAdmission[static_cast<std::size_t>(op)].maySave;
 
 const OperationSchema *findOperation(std::string_view mnemonic) {
   static const auto *byName = [] {
-    auto *map = new absl::flat_hash_map<std::string_view, const OperationSchema *>;
+    auto *map = new HashMap<std::string_view, const OperationSchema *>;
     for (const OperationSchema &operation : kOperations)
       map->emplace(operation.mnemonic, &operation);
     return map;

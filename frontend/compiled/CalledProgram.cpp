@@ -1,8 +1,7 @@
 #include "frontend/compiled/CalledProgram.h"
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "frontend/core/Retyping.h"
+#include "schema/HashTables.h"
 
 #include <algorithm>
 
@@ -24,11 +23,11 @@ struct HostExample {
 
 // The results of host calls on slices, by the first result of the `batch` that their operands come from. Only stacked
 // values are among the call's results; a slice is taken from these.
-absl::flat_hash_map<ValueId, std::vector<HostExample>> hostExamples(const Recording &called) {
-  absl::flat_hash_map<ValueId, std::vector<HostExample>> examples;
-  absl::flat_hash_map<ValueId, ValueId> batchOf; // by example
-  absl::flat_hash_set<ValueId> ofOne;
-  absl::flat_hash_set<ValueId> known(called.results.begin(), called.results.end());
+HashMap<ValueId, std::vector<HostExample>> hostExamples(const Recording &called) {
+  HashMap<ValueId, std::vector<HostExample>> examples;
+  HashMap<ValueId, ValueId> batchOf; // by example
+  HashSet<ValueId> ofOne;
+  HashSet<ValueId> known(called.results.begin(), called.results.end());
   for (const RecordedOp &op : called.ops()) {
     if (op.op == OpId::HostCall)
       for (std::uint32_t r = 0; r < op.numResults; ++r)
@@ -180,7 +179,7 @@ private:
   std::vector<CalledProgram::Input> inputs;
   std::vector<ValueId> renamed;
   std::vector<ValueId> assigned, before; // by variable
-  absl::flat_hash_map<ValueId, std::vector<HostExample>> fromHost;
+  HashMap<ValueId, std::vector<HostExample>> fromHost;
 };
 } // namespace
 

@@ -1,8 +1,8 @@
 #include "frontend/compiled/CapturedPanels.h"
 
-#include "absl/container/flat_hash_map.h"
 #include "runtime/Fork.h"
 #include "runtime/StridedCopy.h"
+#include "schema/HashTables.h"
 
 #include <algorithm>
 #include <mutex>
@@ -81,7 +81,7 @@ class SharedPanels {
 public:
   Tensor of(const Tensor &matrix, const Layout &layout, SourceLocation where) {
     std::lock_guard guard(mutex);
-    absl::erase_if(panels, [](const auto &each) { return each.second.expired(); });
+    panels.eraseIf([](const auto &each) { return each.second.expired(); });
     std::weak_ptr<const TensorImpl> &kept = panels[{implOf(matrix, where).id, layout.isTransposed}];
     if (std::shared_ptr<const TensorImpl> there = kept.lock())
       return Tensor(std::move(there));
@@ -92,7 +92,7 @@ public:
 
 private:
   runtime::ForkMutex mutex;
-  absl::flat_hash_map<std::pair<std::uint64_t, bool>, std::weak_ptr<const TensorImpl>> panels; // by the matrix
+  HashMap<std::pair<std::uint64_t, bool>, std::weak_ptr<const TensorImpl>> panels; // by the matrix
 };
 SharedPanels &sharedPanels() {
   static auto *panels = new SharedPanels; // functions may be destroyed after static objects
@@ -104,10 +104,10 @@ SharedPanels &sharedPanels() {
 std::unique_ptr<const CapturedPanels> panelsOf(const schema::Recording &recording, std::span<const Tensor> captures,
                                                SourceLocation where) {
   const std::size_t numArguments = recording.parameters.size() - captures.size();
-  absl::flat_hash_map<ValueId, std::size_t> numbers; // of captures
+  HashMap<ValueId, std::size_t> numbers; // of captures
   for (std::size_t i = 0; i < captures.size(); ++i)
     numbers[recording.parameters[numArguments + i]] = i;
-  absl::flat_hash_map<const schema::RecordedOp *, Layout> products;
+  HashMap<const schema::RecordedOp *, Layout> products;
   std::vector<bool> isUsed(captures.size(), false); // as it is
   auto use = [&](ValueId value) {
     if (auto found = numbers.find(value); found != numbers.end())
@@ -142,7 +142,7 @@ std::unique_ptr<const CapturedPanels> panelsOf(const schema::Recording &recordin
     if (i >= numArguments)
       made->captures.push_back(captures[i - numArguments]);
   }
-  absl::flat_hash_map<std::pair<ValueId, std::int64_t>, ValueId> panels; // by capture and the dimension of its columns
+  HashMap<std::pair<ValueId, std::int64_t>, ValueId> panels; // by capture and the dimension of its columns
   for (const schema::RecordedOp &op : recording.ops()) {
     auto product = products.find(&op);
     if (product == products.end())

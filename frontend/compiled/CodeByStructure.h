@@ -3,11 +3,11 @@
 #ifndef CALQUE_FRONTEND_COMPILED_CODEBYSTRUCTURE_H
 #define CALQUE_FRONTEND_COMPILED_CODEBYSTRUCTURE_H
 
-#include "absl/container/flat_hash_map.h"
 #include "frontend/compiled/Execute.h"
 #include "frontend/compiled/Slice.h"
 #include "frontend/core/KeyTable.h"
 #include "runtime/Fork.h"
+#include "schema/HashTables.h"
 
 #include <mutex>
 
@@ -26,7 +26,7 @@ public:
 
 private:
   runtime::ForkMutex mutex;
-  absl::flat_hash_map<std::size_t, int> byForm; // by hash
+  HashMap<std::size_t, int> byForm; // by hash
 };
 
 // Which results of a recording are connected with its targets; the results are all of one `gradient`. Cached by

@@ -1,7 +1,5 @@
 #include "frontend/core/Trace.h"
 
-#include "absl/container/flat_hash_set.h"
-
 #include "absl/strings/str_cat.h"
 #include "calque/init_scope.h"
 #include "frontend/compiled/CodeByStructure.h"
@@ -10,6 +8,7 @@
 #include "frontend/core/PerThread.h"
 #include "frontend/gradients/Activity.h"
 #include "frontend/gradients/Tape.h"
+#include "schema/HashTables.h"
 
 #include <algorithm>
 #include <cstring>
@@ -146,9 +145,9 @@ std::vector<ValueId> Trace::ownValues(std::span<const Tensor> results, std::opti
     return std::ranges::binary_search(parameters, value) || std::ranges::find(reads, value) != reads.end();
   };
   const std::size_t numBefore = inlinedAfter.value_or(0);
-  absl::flat_hash_set<ValueId> others;
+  HashSet<ValueId> others;
   if (inlinedAfter && values.size() > 1) { // another result may be made of what the call has used
-    const absl::flat_hash_set<ValueId> own(values.begin(), values.end());
+    const HashSet<ValueId> own(values.begin(), values.end());
     for (const schema::RecordedOp &op : recording.ops() | std::views::reverse) {
       if (schema::index(op.firstResult) < numBefore)
         break;

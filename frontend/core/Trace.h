@@ -2,9 +2,9 @@
 #ifndef CALQUE_FRONTEND_CORE_TRACE_H
 #define CALQUE_FRONTEND_CORE_TRACE_H
 
-#include "absl/container/flat_hash_map.h"
 #include "frontend/core/TensorImpl.h"
 #include "frontend/operations/HostCall.h"
+#include "schema/HashTables.h"
 
 #include <optional>
 #include <set>
@@ -146,7 +146,7 @@ private:
   const char *inner = nullptr;        // the name of a program inside of an operation, else null
   std::shared_ptr<Trace> outer;       // null in eager mode
   std::vector<schema::ValueId> reads; // each variable's present value; -1: not read yet
-  absl::flat_hash_map<std::uint64_t, schema::ValueId> captured;
+  HashMap<std::uint64_t, schema::ValueId> captured;
   std::vector<schema::SourceLine> captureLines; // where each was met first
   struct Draw {
     std::shared_ptr<VariableState> generator;
@@ -155,7 +155,7 @@ private:
     std::optional<Tensor> drawnFrom; // the generator's state, once the numbers are drawn for an initial value
   };
   std::vector<Draw> draws;
-  absl::flat_hash_map<schema::ValueId, schema::ValueId> stackedHostResults;
+  HashMap<schema::ValueId, schema::ValueId> stackedHostResults;
 };
 
 // Thrown to abandon a trace that may fall back on one with known sizes.

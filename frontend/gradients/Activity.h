@@ -3,8 +3,8 @@
 #ifndef CALQUE_FRONTEND_GRADIENTS_ACTIVITY_H
 #define CALQUE_FRONTEND_GRADIENTS_ACTIVITY_H
 
-#include "absl/container/flat_hash_map.h"
 #include "calque/source_location.h"
+#include "schema/HashTables.h"
 #include "schema/Recording.h"
 
 #include <memory>
@@ -51,8 +51,8 @@ private:
 
   const schema::Recording &recording;
   std::vector<bool> tracked_, reaches_, produced_, derivativesTracked, derivativesReach, plainlyReached, atBoundary;
-  std::vector<bool> seen;                                             // operations
-  absl::flat_hash_map<std::size_t, std::unique_ptr<Activity>> inside; // by the number of the operation
+  std::vector<bool> seen;                                 // operations
+  HashMap<std::size_t, std::unique_ptr<Activity>> inside; // by the number of the operation
   std::vector<schema::ValueId> boundary_;
   bool isInside = false;
 };

@@ -1,10 +1,9 @@
 #include "frontend/gradients/ConnectedSources.h"
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "frontend/compiled/CodeByStructure.h"
 #include "frontend/compiled/Slice.h"
 #include "frontend/gradients/Activity.h"
+#include "schema/HashTables.h"
 
 #include <algorithm>
 #include <deque>
@@ -23,7 +22,7 @@ namespace {
 // The values that are recorded while a vmap is open, which have to be computed from its slices.
 std::vector<bool> valuesInVmaps(const Recording &recording) {
   std::vector<bool> isInside(recording.numValues());
-  absl::flat_hash_set<const RecordedOp *> open;
+  HashSet<const RecordedOp *> open;
   for (const RecordedOp &op : recording.ops()) {
     if (op.op == OpId::Unbatch) { // its operands end with a slice and the tensor that it is of
       std::span<const ValueId> operands = recording.operandsOf(op);
@@ -55,7 +54,7 @@ public:
   }
   // Of these values and of all that the paths' operations take, those which no operation on a path computes.
   std::vector<ValueId> ends(std::span<const ValueId> values) const {
-    absl::flat_hash_set<ValueId> ends;
+    HashSet<ValueId> ends;
     auto consider = [&](ValueId value) {
       if (const RecordedOp *op = producerOf(recording_, value); op && !passed_.contains(op))
         ends.insert(value);
@@ -70,14 +69,14 @@ public:
 
 private:
   struct Walk {
-    absl::flat_hash_set<ValueId> stops;
+    HashSet<ValueId> stops;
     // What is older does not depend on a source, so that no path from it leads to one.
     ValueId oldest = 0;
     // Of a jvp: what is older than its sources does not depend on them, and is left to the walk that met it.
     Walk *around = nullptr;
     ValueId oldestSource = 0;
-    absl::flat_hash_map<ValueId, bool> seen = {}; // on a path or not
-    absl::flat_hash_set<const RecordedOp *> jvps = {};
+    HashMap<ValueId, bool> seen = {}; // on a path or not
+    HashSet<const RecordedOp *> jvps = {};
   };
   struct Step {
     Walk *walk;
@@ -131,7 +130,7 @@ private:
   std::vector<bool> isInVmap_;
   std::deque<Walk> walks_; // which stay where they are
   std::vector<Step> next_;
-  absl::flat_hash_set<const RecordedOp *> passed_;
+  HashSet<const RecordedOp *> passed_;
 };
 
 } // namespace

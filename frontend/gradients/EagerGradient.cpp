@@ -5,6 +5,7 @@
 #include "frontend/gradients/Pullback.h"
 #include "frontend/gradients/Tape.h"
 #include "schema/Cotangents.h"
+#include "schema/HashTables.h"
 
 #include <algorithm>
 #include <cstring>
@@ -226,8 +227,8 @@ private:
   const bool batched;
   const SourceLocation where;
   std::vector<bool> active, isSource;
-  absl::flat_hash_map<ValueId, Tensor> cotangents;
-  absl::flat_hash_map<ValueId, TakenParts> lastParts; // which were added last to a cotangent: only they may be -0
+  HashMap<ValueId, Tensor> cotangents;
+  HashMap<ValueId, TakenParts> lastParts; // which were added last to a cotangent: only they may be -0
 };
 } // namespace
 

@@ -1,4 +1,5 @@
 // Records for eager tapes: operations when they are applied, and calls of compiled functions when these return.
+#include "absl/cleanup/cleanup.h"
 #include "frontend/core/Numerics.h"
 #include "frontend/core/PerThread.h"
 #include "frontend/gradients/Tape.h"
@@ -25,12 +26,13 @@ ValueId EagerRecorder::valueOf(const Tensor &x, SourceLocation where) {
   const TensorImpl &impl = implOf(x, where);
   if (impl.trace)
     throwLeaked(impl, where);
-  auto [found, isNew] = values.try_emplace(impl.id, -1);
-  if (isNew) {
-    found->second = recording.addParameter(*impl.type);
-    setId(found->second, impl.id);
-  }
-  return found->second;
+  if (auto found = values.find(impl.id); found != values.end())
+    return found->second;
+  // It is known once all memory is there. A parameter that nothing names does no harm.
+  const ValueId value = recording.addParameter(*impl.type);
+  setId(value, impl.id);
+  values.try_emplace(impl.id, value);
+  return value;
 }
 
 void EagerRecorder::setId(ValueId value, std::uint64_t id) {
@@ -154,9 +156,12 @@ void EagerRecorder::recordCall(const CalledProgram &called, std::span<const Tens
                                                  : results[number]);
     }
   }
-  calls.emplace(recording.ops().size(), called);
+  const std::size_t number = recording.ops().size();
+  calls.try_emplace(number, std::make_unique<const CalledProgram>(called));
+  absl::Cleanup forget = [&] { calls.erase(number); }; // the next operation has this number
   schema::Attribute attribute = called.recording;
   ValueId first = append(OpId::Checkpoint, operands, {&attribute, 1}, results, recordedLine(where));
+  std::move(forget).Cancel();
   for (std::size_t i = 0; i < results.size(); ++i)
     keep(first + static_cast<ValueId>(i), results[i]);
 }

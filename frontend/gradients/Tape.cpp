@@ -1,12 +1,12 @@
 #include "frontend/gradients/Tape.h"
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "calque/transforms.h"
 #include "frontend/core/Apply.h"
 #include "frontend/gradients/Activity.h"
 #include "frontend/gradients/ConnectedSources.h"
 #include "frontend/native/Capture.h"
+#include "schema/HashTables.h"
 
 #include <array>
 #include <numeric>
@@ -19,6 +19,8 @@ using schema::ValueId;
 
 TapeState::TapeState(GradientTapeOptions options, SourceLocation where)
     : home(threadTapes()), options(options), where(where), trace(currentTrace()) {
+  // All memory first: without it no recorder stays behind that has no tape.
+  activeTapes().reserve(activeTapes().size() + 1);
   if (!trace) {
     if (!eagerRecorder())
       eagerRecorder() = std::make_shared<EagerRecorder>();
@@ -48,8 +50,9 @@ void TapeState::release() {
 }
 
 void TapeState::pause() {
-  if (pauses++ == 0)
+  if (pauses == 0)
     unseen.push_back({recording().ops().size(), ~std::size_t(0)});
+  ++pauses;
 }
 
 void TapeState::resume() {
@@ -73,9 +76,9 @@ void TapeState::watch(ValueId value) {
   for (const Watch &watched : watches)
     if (watched.value == value)
       return;
-  watches.push_back({value, recording().ops().size()});
   if (eager)
     eager->track(value);
+  watches.push_back({value, recording().ops().size()});
 }
 
 bool TapeState::isWatching(const VariableState &variable) const {
@@ -213,7 +216,7 @@ void TapeState::dropUnconnected(Plan &plan) {
     if (is_floating(recording().typeOf(target).dtype))
       targets.push_back(target);
   std::vector<bool> isConnected = connectedSources(recording(), targets, plan.byDerivatives, plan.stops);
-  absl::flat_hash_set<ValueId> dropped;
+  HashSet<ValueId> dropped;
   for (std::size_t i = 0; i < isConnected.size(); ++i)
     if (!isConnected[i])
       dropped.insert(plan.byDerivatives[i]);
@@ -294,7 +297,7 @@ std::vector<std::optional<Tensor>> TapeState::pullBack(const Plan &plan, std::sp
 std::vector<std::optional<Tensor>> TapeState::sumsOf(const Plan &plan, const std::vector<std::vector<ValueId>> &sources,
                                                      std::span<const std::optional<Tensor>> cotangents,
                                                      SourceLocation where) {
-  absl::flat_hash_map<ValueId, std::size_t> numbers;
+  HashMap<ValueId, std::size_t> numbers;
   for (std::size_t i = 0; i < plan.connected.size(); ++i)
     numbers.emplace(plan.connected[i], i);
   std::vector<std::optional<Tensor>> sums;
@@ -350,7 +353,7 @@ std::vector<std::optional<Tensor>> TapeState::gradient(const std::vector<Tensor>
   std::vector<std::optional<Tensor>> gradients =
       sumsOf(plan, sources, pullBack(plan, seedTensors, false, where), where);
   // Gradients are tensors of their own, where an eager tape only passes a seed on or two sources have one cotangent.
-  absl::flat_hash_set<const TensorImpl *> others;
+  HashSet<const TensorImpl *> others;
   for (const Tensor &seed : seedTensors)
     others.insert(seed.impl().get());
   for (std::optional<Tensor> &gradient : gradients) {

@@ -2,11 +2,10 @@
 #ifndef CALQUE_FRONTEND_GRADIENTS_TAPE_H
 #define CALQUE_FRONTEND_GRADIENTS_TAPE_H
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/node_hash_map.h"
 #include "calque/gradient_tape.h"
 #include "frontend/compiled/CalledProgram.h"
 #include "frontend/core/Trace.h"
+#include "schema/HashTables.h"
 
 namespace calque::detail {
 
@@ -32,7 +31,7 @@ public:
   // The program of an operation that is a call, else null. Its address stays the same while further calls are recorded.
   const CalledProgram *calledBy(std::size_t op) const {
     auto found = calls.find(op);
-    return found == calls.end() ? nullptr : &found->second;
+    return found == calls.end() ? nullptr : found->second.get();
   }
 
   schema::Recording recording;
@@ -46,9 +45,9 @@ private:
 
   std::vector<std::uint64_t> ids; // of tensors, by value
   std::vector<Tensor> kept;       // by value; those whose elements derivatives take
-  absl::flat_hash_map<std::uint64_t, schema::ValueId> values;
-  absl::node_hash_map<std::size_t, CalledProgram> calls; // by the number of the operation
-  std::vector<bool> tracked;                             // whether a value depends on a watched one
+  HashMap<std::uint64_t, schema::ValueId> values;
+  HashMap<std::size_t, std::unique_ptr<const CalledProgram>> calls; // by the number of the operation
+  std::vector<bool> tracked;                                        // whether a value depends on a watched one
 };
 
 class TapeState;

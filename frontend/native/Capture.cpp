@@ -1,6 +1,5 @@
 #include "frontend/native/Capture.h"
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "calque/call_site.h"
@@ -12,6 +11,7 @@
 #include "frontend/native/Following.h"
 #include "frontend/native/Learner.h"
 #include "frontend/native/MadeConstants.h"
+#include "schema/HashTables.h"
 
 #include <algorithm>
 #include <cstring>
@@ -429,15 +429,15 @@ private:
   }
 
   std::vector<Operation> kinds;
-  absl::flat_hash_map<std::size_t, std::vector<Kind>> byHash;
-  absl::flat_hash_map<std::string, Kind> ends;
+  HashMap<std::size_t, std::vector<Kind>> byHash;
+  HashMap<std::string, Kind> ends;
   std::vector<std::string> endTexts;
   std::vector<Outside> tensors;
-  absl::flat_hash_map<std::pair<std::uint64_t, ValueId>, Value> byValue; // of the traces around
-  absl::flat_hash_map<std::uint64_t, Value> byId;
+  HashMap<std::pair<std::uint64_t, ValueId>, Value> byValue; // of the traces around
+  HashMap<std::uint64_t, Value> byId;
   std::unordered_multimap<std::size_t, Value> byContent;
-  absl::flat_hash_map<const void *, std::vector<std::pair<Tensor, Kind>>> constants; // by buffer
-  absl::flat_hash_map<const void *, absl::InlinedVector<Value, 1>> byBuffer;         // what is in byContent, too
+  HashMap<const void *, std::vector<std::pair<Tensor, Kind>>> constants; // by buffer
+  HashMap<const void *, absl::InlinedVector<Value, 1>> byBuffer;         // what is in byContent, too
 };
 
 class Capture {
@@ -617,10 +617,10 @@ private:
   const std::shared_ptr<Trace> around;
   const std::shared_ptr<MadeConstants> constants;
   Words words;
-  std::vector<std::size_t> assigned;                      // variables, by their index in the outermost trace
-  std::vector<Value> initial;                             // what they are before
-  absl::flat_hash_map<std::uint64_t, std::uint64_t> made; // tensors that a run made, by id: which
-  absl::flat_hash_set<std::uint64_t> kept;                // those that later runs have, too
+  std::vector<std::size_t> assigned;          // variables, by their index in the outermost trace
+  std::vector<Value> initial;                 // what they are before
+  HashMap<std::uint64_t, std::uint64_t> made; // tensors that a run made, by id: which
+  HashSet<std::uint64_t> kept;                // those that later runs have, too
   AskedSources asked;
 };
 

@@ -2,10 +2,10 @@
 #ifndef CALQUE_FRONTEND_NATIVE_CAPTURE_H
 #define CALQUE_FRONTEND_NATIVE_CAPTURE_H
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "frontend/core/Trace.h"
 #include "frontend/native/Path.h"
+#include "schema/HashTables.h"
 
 #include <map>
 #include <random>
@@ -39,9 +39,9 @@ private:
 
   native::Decisions wanted;
   std::vector<Made> made_;
-  absl::flat_hash_map<schema::ValueId, bool> known;
-  absl::flat_hash_map<std::pair<const char *, std::uint32_t>, std::size_t> timesAt; // by line
-  std::map<std::pair<std::string_view, unsigned>, std::size_t> questions;           // since the last decision, by line
+  HashMap<schema::ValueId, bool> known;
+  HashMap<std::pair<const char *, std::uint32_t>, std::size_t> timesAt;   // by line
+  std::map<std::pair<std::string_view, unsigned>, std::size_t> questions; // since the last decision, by line
   std::size_t repeated = 0;
   std::uintptr_t firstStack = 0; // at the first decision
   std::mt19937 random{12345};

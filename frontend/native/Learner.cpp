@@ -1,4 +1,5 @@
 #include "frontend/native/Learner.h"
+#include "schema/HashTables.h"
 
 #include <algorithm>
 
@@ -26,7 +27,7 @@ constexpr char kCounts[] =
 
 const Path &Learner::follow(const Decisions &decisions) {
   if (auto found = paths.find(decisions); found != paths.end())
-    return found->second;
+    return *found->second;
   if (++runs > limits.runs)
     throw NotCaptured{"it would have to be run too often", {}};
   last = run(decisions);
@@ -37,7 +38,7 @@ const Path &Learner::follow(const Decisions &decisions) {
   if (keptSteps + last.steps.size() > kMostKeptSteps)
     return last;
   keptSteps += last.steps.size() + 1;
-  return paths[decisions] = std::move(last);
+  return *paths.try_emplace(decisions, std::make_unique<Path>(std::move(last))).first->second;
 }
 
 // Only what is asked for is added where there are counts, and nothing behind one that is reached in another way.
@@ -104,7 +105,7 @@ int Learner::classify(Node &node) {
   int best = -1;
   bool bestIsLoop = false;
   std::size_t mostEvidence = 0;
-  absl::flat_hash_set<const Node *> above;
+  HashSet<const Node *> above;
   for (const Node *each = node.parent; each; each = each->parent)
     above.insert(each);
   for (std::size_t q = 1; q < graph.size(); ++q) {

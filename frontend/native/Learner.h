@@ -2,11 +2,10 @@
 #ifndef CALQUE_FRONTEND_NATIVE_LEARNER_H
 #define CALQUE_FRONTEND_NATIVE_LEARNER_H
 
-#include "absl/container/flat_hash_set.h"
-#include "absl/container/node_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "frontend/native/Rewrites.h"
 #include "frontend/native/Routes.h"
+#include "schema/HashTables.h"
 
 namespace calque::detail::native {
 
@@ -65,16 +64,16 @@ private:
   std::vector<Node *> representatives; // by state; null for the start
   PrologueLimits prologueLimits;
   std::vector<Bound> bounds;
-  absl::flat_hash_set<std::pair<const Node *, std::size_t>> notCounted; // states and slots that do not count
+  HashSet<std::pair<const Node *, std::size_t>> notCounted; // states and slots that do not count
   // Nodes and representatives that are not one state.
-  absl::flat_hash_set<std::pair<const Node *, const Node *>> apart;
+  HashSet<std::pair<const Node *, const Node *>> apart;
   bool isComplete = false; // the graph
   Decisions lastEvidence;
   std::vector<std::vector<Sample>> samples_;
-  std::vector<std::size_t> iterations;        // that each loop was followed, by the state that begins it
-  absl::flat_hash_set<Decisions> explained;   // by this graph
-  absl::flat_hash_set<Decisions> confirmed;   // by a run of its own
-  absl::node_hash_map<Decisions, Path> paths; // that were run, as long as there are few steps
+  std::vector<std::size_t> iterations;             // that each loop was followed, by the state that begins it
+  HashSet<Decisions> explained;                    // by this graph
+  HashSet<Decisions> confirmed;                    // by a run of its own
+  HashMap<Decisions, std::unique_ptr<Path>> paths; // that were run, as long as there are few steps
   std::size_t keptSteps = 0, runs = 0, steps = 0, shortest = 1'000'000;
   Path last;
 };

@@ -1,4 +1,5 @@
 #include "frontend/native/Operands.h"
+#include "schema/HashTables.h"
 
 #include <algorithm>
 
@@ -25,8 +26,8 @@ struct Visit {
 };
 
 struct Parameter {
-  absl::flat_hash_map<int, Value> seen;    // by visit
-  absl::flat_hash_map<int, Value> derived; // by visit: what the arguments found so far say
+  HashMap<int, Value> seen;    // by visit
+  HashMap<int, Value> derived; // by visit: what the arguments found so far say
 };
 
 // What an operand is at some visits.
@@ -353,8 +354,7 @@ private:
   // arguments give them; else one that has the same value at another visit, because it passes through; else a new one.
   std::size_t choose(int q, const Occurrence &occurrence) {
     std::vector<Parameter> &all = parameters[static_cast<std::size_t>(q)];
-    auto contradicts = [](const absl::flat_hash_map<int, Value> &known, const std::pair<int, Value> &at,
-                          bool &overlaps) {
+    auto contradicts = [](const HashMap<int, Value> &known, const std::pair<int, Value> &at, bool &overlaps) {
       auto found = known.find(at.first);
       if (found == known.end())
         return false;

@@ -3,9 +3,9 @@
 #ifndef CALQUE_FRONTEND_NATIVE_OPERANDS_H
 #define CALQUE_FRONTEND_NATIVE_OPERANDS_H
 
-#include "absl/container/flat_hash_map.h"
 #include "frontend/native/Graph.h"
 #include "frontend/native/Tree.h"
+#include "schema/HashTables.h"
 
 namespace calque::detail::native {
 
@@ -22,7 +22,7 @@ struct Sample {
 
 // How many of a state's last steps do not belong to its prologue, although they are alike on all ways into the state.
 // The key is the state's representative node.
-using PrologueLimits = absl::flat_hash_map<const Node *, std::size_t>;
+using PrologueLimits = HashMap<const Node *, std::size_t>;
 
 // Completes a graph whose states have edges with targets only, by the nodes of a tree. `representatives` has a node for
 // each state. Returns the samples of each state's parameters. Throws a Conflict; NotCaptured where loop variables do

@@ -1,6 +1,5 @@
 #include "calque/control_flow.h"
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "calque/assertions.h"
 #include "calque/call.h"
@@ -10,6 +9,7 @@
 #include "frontend/core/Tracer.h"
 #include "frontend/gradients/Tape.h"
 #include "frontend/operations/Concatenation.h"
+#include "schema/HashTables.h"
 
 #include <algorithm>
 #include <cmath>
@@ -308,8 +308,8 @@ private:
   std::vector<std::size_t> assigned; // variables, by their index in the outermost trace
   std::size_t numGiven = 0, numLeading = 0;
   bool isCarried = false;
-  std::vector<std::size_t> placeOfCapture;           // of assigned variables that are no loop variables
-  absl::flat_hash_map<ValueId, std::size_t> numbers; // of captures, by their values in the trace around
+  std::vector<std::size_t> placeOfCapture; // of assigned variables that are no loop variables
+  HashMap<ValueId, std::size_t> numbers;   // of captures, by their values in the trace around
   std::vector<Tensor> captures;
 };
 

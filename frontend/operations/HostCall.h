@@ -2,9 +2,9 @@
 #ifndef CALQUE_FRONTEND_OPERATIONS_HOSTCALL_H
 #define CALQUE_FRONTEND_OPERATIONS_HOSTCALL_H
 
-#include "absl/container/flat_hash_map.h"
 #include "calque/host_call.h"
 #include "frontend/core/TensorImpl.h"
+#include "schema/HashTables.h"
 
 namespace calque::detail {
 
@@ -29,7 +29,7 @@ std::vector<Tensor> recordHostCall(std::shared_ptr<const HostFunction> function,
 // call.
 struct KeptByCall {
   std::int64_t last = 0;
-  absl::flat_hash_map<std::int64_t, std::shared_ptr<void>> entries;
+  HashMap<std::int64_t, std::shared_ptr<void>> entries;
 };
 // The objects of the call whose host call runs on this thread.
 KeptByCall &keptByCall();

@@ -9,6 +9,7 @@
 #include "frontend/core/Apply.h"
 #include "frontend/core/Trace.h"
 #include "frontend/saving/CheckpointState.h"
+#include "schema/HashTables.h"
 
 #include <algorithm>
 #include <limits>
@@ -140,7 +141,7 @@ detail::CheckpointState::Snapshot detail::CheckpointState::snapshot(SourceLocati
     refuseHeld(*state, where);
     locks.emplace_back(state->mutex);
   }
-  absl::flat_hash_map<const VariableState *, std::string> known;
+  HashMap<const VariableState *, std::string> known;
   for (const CheckpointItems::OfVariable &item : all.variables) {
     known.emplace(item.state.get(), item.path);
     add(item.path, *item.state);

@@ -5,6 +5,7 @@
 #include "calque/warnings.h"
 #include "frontend/compiled/Execute.h"
 #include "frontend/core/Apply.h"
+#include "schema/HashTables.h"
 
 #include <algorithm>
 
@@ -288,8 +289,8 @@ void Restoration::addWaiting(const CheckpointItems &items, const Objects &object
     return;
   // Where variables are now, by their paths in the file; what has some; and which have slots of which object.
   std::map<std::string, const CheckpointItems::OfVariable *> variables;
-  absl::flat_hash_set<std::string> filled;
-  absl::flat_hash_set<std::pair<std::string, const VariableState *>> withSlots;
+  HashSet<std::string> filled;
+  HashSet<std::pair<std::string, const VariableState *>> withSlots;
   for (const CheckpointItems::OfVariable &item : items.variables) {
     const auto entry = known.find(item.state.get());
     if (entry != known.end() && entry->second.state.lock() == item.state)

@@ -2,10 +2,9 @@
 #ifndef CALQUE_FRONTEND_SAVING_RESTORATION_H
 #define CALQUE_FRONTEND_SAVING_RESTORATION_H
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "calque/checkpoint.h"
 #include "frontend/saving/TensorFile.h"
+#include "schema/HashTables.h"
 
 #include <mutex>
 #include <set>
@@ -36,7 +35,8 @@ struct CheckpointItems {
   std::vector<OfTensor> tensors;
   std::vector<OfText> texts;
   std::vector<std::pair<Trackable *, std::string>> later; // and their paths
-  absl::flat_hash_set<const void *> seen;
+  HashSet<const void *> seen;
+  std::size_t depth = 0; // of the object that is visited
 
   // Visits parts below a path.
   static CheckpointItems of(const std::string &path, const std::function<void(CheckpointVisitor &)> &parts);
@@ -94,7 +94,7 @@ private:
     bool restored = false;
   };
   // The variables that were seen, for their slots, and for what is missing.
-  absl::flat_hash_map<const VariableState *, Known> known;
+  HashMap<const VariableState *, Known> known;
   bool isPartial = false;
 };
 

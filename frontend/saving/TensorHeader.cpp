@@ -1,7 +1,7 @@
 #include "frontend/saving/TensorHeader.h"
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "schema/HashTables.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -128,7 +128,7 @@ private:
   std::string name, field;
   unsigned fields = 0; // of the entry, a bit each
   int numOffsets = 0;
-  absl::flat_hash_set<std::string> names, texts;
+  HashSet<std::string> names, texts;
 };
 
 // The bytes of an entry by its type; none where they are no whole number, or more than there can be.
