@@ -176,33 +176,33 @@ private:
       if (roles[loop] != 1)
         return nest.op->emitOpError("plan: loop ")
                << loop << " has " << roles[loop] << " roles, and each has one of columns, terms, batches and others";
-    auto refuse = [&](StringRef role, unsigned loop) {
+    auto wrongRole = [&](StringRef role, unsigned loop) {
       return nest.op->emitOpError("plan: loop ") << loop << " can't be of the " << role << ": its operands or results "
                                                  << "lie in another way along it";
     };
     unsigned columns = plan.vectorLoop;
     if (nest.isReduction[columns] || a().varies(columns) || !b().varies(columns) ||
         !(nest.outputs[0].strides[columns] == 1))
-      return refuse("columns", columns);
+      return wrongRole("columns", columns);
     for (unsigned loop : plan.terms)
       if (!nest.isReduction[loop])
-        return refuse("terms", loop);
+        return wrongRole("terms", loop);
     for (unsigned loop : plan.batches)
       if (nest.isReduction[loop] || !b().varies(loop))
-        return refuse("batches", loop);
+        return wrongRole("batches", loop);
     for (unsigned loop : plan.levels)
       if (nest.isReduction[loop] || b().varies(loop))
-        return refuse("others", loop);
+        return wrongRole("others", loop);
     if (plan.hasRows() && (!llvm::is_contained(plan.levels, plan.rowLoop) || !a().varies(plan.rowLoop)))
-      return refuse("rows", plan.rowLoop);
+      return wrongRole("rows", plan.rowLoop);
     // Blocks are cut from the outermost one.
     for (unsigned loop : llvm::drop_begin(plan.terms))
       if (!isKnown(loop))
-        return refuse("terms", loop);
+        return wrongRole("terms", loop);
     plan.isShared.assign(nest.numLoops(), false);
     for (unsigned loop : shared) {
       if (!llvm::is_contained(plan.levels, loop) || loop == plan.rowLoop)
-        return refuse("shared", loop);
+        return wrongRole("shared", loop);
       plan.isShared[loop] = true;
     }
     return success();
@@ -402,7 +402,7 @@ private:
   }
 
   LogicalResult takeBorders() {
-    auto refuse = [&](int64_t number, StringRef where) {
+    auto wrongBorder = [&](int64_t number, StringRef where) {
       return nest.op->emitOpError("plan: border ")
              << number << " can't be left out " << where << "; there are " << nest.borders.size() << " borders";
     };
@@ -414,7 +414,7 @@ private:
     for (int64_t number : numbersOf(attribute.getLeftOut())) {
       const Border *border = at(number);
       if (!border || !plan.canLeaveOut(*border))
-        return refuse(number, "of the terms of a tile");
+        return wrongBorder(number, "of the terms of a tile");
       plan.leftOut.push_back(*border);
     }
     if (std::optional<int64_t> number = attribute.getBesideRows()) {
@@ -422,13 +422,13 @@ private:
       auto isOf = [&](const TermLoop &each) { return each.loop == border->terms; };
       if (!border || !plan.canLeaveOutBesideRows(*border, nest) ||
           border->unit % llvm::find_if(plan.termLoops, isOf)->step)
-        return refuse(*number, "beside rows");
+        return wrongBorder(*number, "beside rows");
       plan.besideRows = *border;
     }
     if (std::optional<int64_t> number = attribute.getBesideTerms()) {
       const Border *border = at(*number);
       if (!border || !plan.canLeaveOutBesideTerms(*border, nest) || plan.leastTermsBeside(*border, nest) < 1)
-        return refuse(*number, "beside terms");
+        return wrongBorder(*number, "beside terms");
       plan.besideTerms = *border;
       plan.leastTerms = plan.leastTermsBeside(*border, nest);
     }

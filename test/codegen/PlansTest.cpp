@@ -1,5 +1,7 @@
 // Kernels whose plans somebody has changed: each is refused with a reason, or computes what it did before.
+#include "codegen/Pipeline.h"
 #include "codegen/native/NativeCode.h"
+#include "codegen/native/Target.h"
 #include "runtime/Kernels.h"
 
 #include "mlir/IR/Diagnostics.h"

@@ -38,7 +38,7 @@ LONG = {
     "frontend/include/calque/transforms.h": 675,
     "frontend/native/Capture.cpp": 643,
     "frontend/native/Emission.cpp": 678,
-    "frontend/operations/ControlFlow.cpp": 731,
+    "frontend/operations/ControlFlow.cpp": 767,
     "frontend/operations/TensorArray.cpp": 645,
     "ir/ControlFlow.cpp": 726,
     "schema/MovementRules.cpp": 643,

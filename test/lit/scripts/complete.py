@@ -41,7 +41,7 @@ derivatives = read("passes", lambda path: path.stem.startswith("differentiate-")
 refused = read("passes", lambda path: path.stem == "differentiate-errors")
 composites = read("passes", lambda path: path.stem.startswith("expand-composites") and not path.stem.endswith("-errors"))
 expected = re.findall(r"expected-error .*?\{\{(.*)\}\}", "\n".join(errors))
-rules = "".join(path.read_text() for path in sorted((ROOT / "ir" / "schema").glob("*.cpp")))
+rules = "".join(path.read_text() for path in sorted((ROOT / "schema").glob("*.cpp")))
 
 for op, record in operations().items():
     found = lines(cases, op)
@@ -59,7 +59,7 @@ for op, record in operations().items():
     if record["expands"]:
         require(lines(composites, op), f"{op}: no case in passes/expand-composites.mlir")
 
-for message in messages("ir", "passes"):
+for message in messages("schema", "ir", "passes"):
     # A batching rule is C++ of a program: test/frontend/OperationTest.cpp.
     if any("batching rule" in part for part in message.parts if part):
         continue

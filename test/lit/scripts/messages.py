@@ -182,7 +182,7 @@ class Source:
         if FUNCTIONS <= depth and any(isSign(token, "(") for token in found) and not any(words(value) for value in values):
             values = []
             called = next(found[i - 1].text for i, token in enumerate(found) if isSign(token, "("))
-            for source in sources(str(self.path.parent.relative_to(ROOT))):
+            for source in (*sources(self.path.relative_to(ROOT).parts[0]), *sources("program")):
                 for match in re.finditer(r"^(?:static )?std::string (?:\w+::)?%s\(.*?^\}" % called, source.text, flags=re.S | re.M):
                     for result in re.finditer(r"\breturn ", match[0]):
                         if not source.isInLambda(match.start() + result.start(), match.start()):
@@ -271,7 +271,7 @@ def given(source):
             yield "warning", i + 1, ()
         elif name == "fail" and source.name.startswith(OF_FILES) and found[i - 1].text not in ("void", "::"):
             yield "DataError", i + 1, OF_FILE
-        elif name == "refused" and source.name.startswith("runtime") and found[i - 1].text != "LoadResult":
+        elif name == "refused" and source.name.startswith(("runtime", "standalone")) and found[i - 1].text != "LoadResult":
             yield "CompileError", i + 1, ()
         elif name == "fail" and source.name.startswith(("tools/calque-dump", "tools/calque-kernels")) and found[i - 1].text != "int":
             yield "tool", i + 1, ("%s: " % pathlib.PurePath(source.name).stem,)
@@ -301,7 +301,7 @@ def ofSource(source):
             literals = list(itertools.takewhile(lambda part: part.kind == "string", text))
             if literals:
                 yield from make(source, "static_assert", (), literals, token.at)
-        elif source.name.startswith("frontend") and token.text in ("note", "reason") and isSign(found[i + 1], "="):
+        elif source.name.startswith(("frontend", "program")) and token.text in ("note", "reason") and isSign(found[i + 1], "="):
             expression = split(found[i + 2 : i + 200], ";")[0]
             if any(part.kind == "string" for part in expression):
                 yield from make(source, "note", (), expression, token.at)
