@@ -27,6 +27,7 @@ func.func @matrix(%a: tensor<3x5xi1>) {
 // CHECK-LABEL: func.func @open(
 // CHECK: call @{{.*}}(%arg0, %{{.*}}, %c2_i64, %{{.*}}, %{{.*}}, %arg2, %c5)
 // CHECK-NOT: scf.
+// CHECK: return
 func.func @open(%a: tensor<?x5xi1>) {
   calque.assert %a {message = "holds"} : (tensor<?x5xi1>) -> ()
   return

@@ -2,6 +2,15 @@
 // RUN: %{expand} %s > %t
 // RUN: calque-opt %t --split-input-file --verify-diagnostics
 
+func.func @largest(%a: tensor<2x?xf32>) {
+  // expected-error @below {{reduce_max: axis 2 is out of range for a tensor of rank 2; it must be within [-2, 2). This is a reduction over axes: the larger of two values is maximum, the smaller minimum}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.reduce_max %a {axes = array<i64: 2>} : (tensor<2x?xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
 // EACH 1 reduceNumeric reduceNumericNonEmpty
 func.func @OP(%a: tensor<2xi1>) {
   // expected-error @below {{OP: takes numbers, not bool[2]; use cast(x, DType::Int32)}}

@@ -69,6 +69,9 @@ for message in messages("schema", "ir", "passes"):
     # IR has no number that is no element type: test/frontend/MisuseTest.cpp.
     if any("no element type number" in part for part in message.parts if part):
         continue
+    # MLIR counts operands before the rule does. Files of programs have any number: test/saving/ForgedProgramsTest.cpp.
+    if any(part.startswith("it has ") for part in message.parts if part):
+        continue
     pattern = ".*".join(re.escape(part) for part in message.parts if part)
     require(any(re.search(pattern, text) for text in expected), f"{message.file}:{message.line}: no case expects '{message}'")
 
