@@ -79,7 +79,7 @@ void endForkSection() {
 PartOfForkSection::PartOfForkSection() { ++depth; }
 PartOfForkSection::~PartOfForkSection() { --depth; }
 
-bool atFork(ForkHandlers &added) {
+bool atFork(ForkHandlers &added) noexcept {
   added.next = handlers.load();
   while (!handlers.compare_exchange_weak(added.next, &added)) {
   }

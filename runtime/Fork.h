@@ -66,7 +66,7 @@ struct ForkHandlers {
   ForkHandlers *next = nullptr;
 };
 // The object lives as long as the process. Always true, so that a static object may be initialised by it.
-bool atFork(ForkHandlers &handlers);
+bool atFork(ForkHandlers &handlers) noexcept;
 
 } // namespace calque::runtime
 #endif

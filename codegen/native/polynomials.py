@@ -110,8 +110,8 @@ half = Decimal("1.0001") * Decimal(2).ln() / 2
 quarter = (Decimal("1.02") * PI / 4) ** 2
 print("""// Made by polynomials.py: numbers of the functions of float32, and of those of float64, whose names end so.
 // Coefficients have the constant first.
-#ifndef CALQUE_CODEGEN_POLYNOMIALS_H
-#define CALQUE_CODEGEN_POLYNOMIALS_H
+#ifndef CALQUE_CODEGEN_NATIVE_POLYNOMIALS_H
+#define CALQUE_CODEGEN_NATIVE_POLYNOMIALS_H
 
 // clang-format off
 namespace calque::codegen::polynomials {""")
