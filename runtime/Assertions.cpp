@@ -20,8 +20,8 @@ int64_t productOf(std::span<const int64_t> sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies());
 }
 
-// The element of the tensor for an index of the bools. Where only the call knows the tensor's sizes, nothing has compared
-// them with those of the bools.
+// The element of the tensor for an index of the bools. Where only the call knows the tensor's sizes, nothing has
+// compared them with those of the bools.
 std::string elementAt(const ShownTensor &tensor, std::span<const int64_t> index) {
   int64_t offset = 0;
   for (size_t i = 0; i < index.size(); ++i)

@@ -1,9 +1,9 @@
 #include "codegen/lowering/CheckProgram.h"
 
 #include "codegen/KernelAttributes.h"
+#include "codegen/Passes.h"
 #include "codegen/lowering/ShapeFunction.h"
 #include "codegen/native/Target.h"
-#include "codegen/Passes.h"
 #include "codegen/plan/ProgramAttributes.h"
 #include "ir/Conversion.h"
 #include "ir/Import.h"

@@ -182,9 +182,7 @@ void quarterOfAMegabyte() {
     return std::pair(sum(w), x[0] > 0);
   });
   step(ones({3}), 2);
-  onSmallStack(64 << 10, [&] {
-    check(step(ones({3}), 2).first.item<float>() == 15, "a steady call");
-  });
+  onSmallStack(64 << 10, [&] { check(step(ones({3}), 2).first.item<float>() == 15, "a steady call"); });
 }
 
 // The lambda waits for a thread that calls the same function.

@@ -106,8 +106,9 @@ private:
   std::uint64_t id_; // overrides may end in another order than they began in
 };
 
-// Makes a function like f whose intermediate values a gradient computes again: with the same random numbers, and from the
-// values that variables had, which f assigns once. StateError for a host call in f. It gives tensors or a structure.
+// Makes a function like f whose intermediate values a gradient computes again: with the same random numbers, and from
+// the values that variables had, which f assigns once. StateError for a host call in f. It gives tensors or a
+// structure.
 template <typename F> auto checkpoint(F &&f, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "checkpoint", made);
   return detail::transformed<typename detail::SignaturesOf<detail::Held<F>>::Same>(
