@@ -146,8 +146,7 @@ int calque_model::call(std::uint32_t number, const void *const *arguments, const
     }
     const std::optional<std::int64_t> elements = elementsOf(type);
     if (!elements)
-      return fail(function.name + ": argument " + function.inputNames[next] + " of type " + type.str() +
-                  " has more bytes than can be addressed");
+      return fail(function.name + ": argument " + function.inputNames[next] + " has more bytes than can be addressed");
     if (!arguments[next] && *elements)
       return fail(function.name + ": argument " + function.inputNames[next] + " is null, and has " +
                   std::to_string(*elements) + " elements");
@@ -187,8 +186,7 @@ int calque_model::call(std::uint32_t number, const void *const *arguments, const
       type.dims[executable.unknownOutputs[nextSize].dimension] = outputSizes[nextSize];
     const std::optional<std::int64_t> elements = elementsOf(type);
     if (!elements)
-      return fail(function.name + ": result " + std::to_string(i) + " of type " + type.str() +
-                  " has more bytes than can be addressed");
+      return fail(function.name + ": result " + std::to_string(i) + " has more bytes than can be addressed");
     if (isOpen && !capacities)
       return fail(function.name + ": the capacities of results are null");
     if (isOpen && *elements > capacities[nextOpen++])
