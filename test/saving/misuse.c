@@ -62,15 +62,15 @@ int main(void) {
 
   /* Null in place of what is no tensor. */
   const void *const given[1] = {floats};
-  void *const places[2] = {results, &total};
+  void *const into[2] = {results, &total};
   const int64_t size = 3;
-  fails(calque_call(model, &misuse, 1, NULL, &size, places, &size, NULL), "f_1: the arguments are null", 0);
-  fails(calque_call(model, &misuse, 1, given, NULL, places, &size, NULL), "f_1: the sizes of arguments are null", 0);
+  fails(calque_call(model, &misuse, 1, NULL, &size, into, &size, NULL), "f_1: the arguments are null", 0);
+  fails(calque_call(model, &misuse, 1, given, NULL, into, &size, NULL), "f_1: the sizes of arguments are null", 0);
   fails(calque_call(model, &misuse, 1, given, &size, NULL, &size, NULL), "f_1: the results are null", 0);
-  fails(calque_call(model, &misuse, 1, given, &size, places, NULL, NULL), "f_1: the capacities of results are null", 0);
-  fails(calque_call(model, NULL, 1, given, &size, places, &size, NULL), "the library is null", 0);
+  fails(calque_call(model, &misuse, 1, given, &size, into, NULL, NULL), "f_1: the capacities of results are null", 0);
+  fails(calque_call(model, NULL, 1, given, &size, into, &size, NULL), "the library is null", 0);
   EXPECT(!calque_variable(model, NULL, NULL) && !strcmp(calque_error(model), "calque_variable: the name is null"));
-  EXPECT(calque_call(NULL, &misuse, 1, given, &size, places, &size, NULL) &&
+  EXPECT(calque_call(NULL, &misuse, 1, given, &size, into, &size, NULL) &&
          !strcmp(calque_error(NULL), "calque_call: the model is null"));
   EXPECT(!calque_variable(NULL, "n", NULL) && !strcmp(calque_error(NULL), "calque_variable: the model is null"));
   EXPECT(!calque_open(NULL) && !strcmp(calque_error(NULL), "calque_open: the library is null"));
