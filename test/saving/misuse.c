@@ -50,15 +50,15 @@ int main(void) {
   fails(misuse_f_1(model, floats, 3, results, 2, &total, NULL), "f_1: result 0 has 3 elements, and there is memory for 2", 0);
   fails(misuse_f_1(model, floats, -1, results, 2, &total, NULL), "f_1: a size is -1", 0);
   fails(misuse_f_1(model, floats, INT64_MAX, results, INT64_MAX, &total, NULL),
-        "f_1: argument 'x' of type float32[9223372036854775807] has more bytes than can be addressed", 0);
+        "f_1: argument 'x' has more bytes than can be addressed", 0);
   fails(misuse_f_1(model, floats, 3, NULL, 3, &total, NULL), "f_1: there is no memory for result 0", 0);
   fails(misuse_f_1(model, NULL, 3, results, 3, &total, NULL), "f_1: argument 'x' is null, and has 3 elements", 0);
   EXPECT(results[0] == 1 && results[2] == 9);
   const int64_t wrapping = (int64_t)1 << 32; /* its square is 0 in 64 bits */
   fails(misuse_f_pullback_2(model, doubles, wrapping, wrapping, doubles, 2, 2, &unit, square, 4, &all, slope, 4, NULL),
-        "f_pullback_2: argument 'x' of type float64[4294967296,4294967296] has more bytes than can be addressed", 0);
+        "f_pullback_2: argument 'x' has more bytes than can be addressed", 0);
   fails(misuse_f_pullback_2(model, doubles, 0, INT64_MAX, doubles, 2, 2, &unit, square, 4, &all, slope, 4, NULL),
-        "f_pullback_2: argument 'x' of type float64[0,9223372036854775807] has more bytes than can be addressed", 0);
+        "f_pullback_2: argument 'x' has more bytes than can be addressed", 0);
 
   /* Null in place of what is no tensor. */
   const void *const given[1] = {floats};
