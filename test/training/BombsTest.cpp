@@ -16,7 +16,7 @@ using namespace calque::testing;
 
 namespace {
 
-constexpr std::size_t kLarge = std::size_t(24) << 20, kLimit = std::size_t(14) << 20;
+constexpr std::size_t kLarge = std::size_t(50) << 20, kLimit = std::size_t(14) << 20;
 
 std::size_t addressSpace() {
   std::size_t pages = 0;
