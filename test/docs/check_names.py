@@ -22,7 +22,7 @@ for line in page.read_text().splitlines():
             continue
         names += 1
         last = name.split("::")[-1]
-        if not re.search(r"\b" + last + r"\(|LossFunction\w*(?:<\w+>)? " + last + r"\b|\b" + last + r"[{;]|class CALQUE_API " + last + r"\b|^class " + last + r"\b", text, flags=re.M):
+        if not re.search(r"\b" + last + r"\(|LossFunction\w*(?:<\w+>)? " + last + r"\b|\b" + last + r"[{;]|CALQUE_DECLARE_LOSS_FUNCTION\(" + last + r"\b|class CALQUE_API " + last + r"\b|^class " + last + r"\b", text, flags=re.M):
             missing.append(name)
 if names < 50:
     sys.exit("the page names only %d functions" % names)
