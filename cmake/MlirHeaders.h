@@ -1,6 +1,8 @@
 // Precompiled for ir, passes, codegen and the tools: the headers of MLIR that most of their files use, which take most
 // of the time that these take to compile. To precompile a header takes three times as long as to read it. Each file
 // still includes what it uses.
+#include "cmake/PlainAllocators.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
