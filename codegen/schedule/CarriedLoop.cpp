@@ -1,6 +1,7 @@
 // A loop along contiguous rows that carries numbers from element to element, as in a cumulative sum along the last
 // axis. As many rows as a vector has lanes go along together, each in a lane: squares of elements are transposed in
 // registers.
+#include "codegen/schedule/Plans.h"
 #include "codegen/schedule/StoringNest.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,11 +20,11 @@ class CarriedLoop : StoringNest {
 public:
   using StoringNest::StoringNest;
 
-  // Emits nothing where it is no such loop, and returns false.
-  bool emit(std::string &plan) {
+  // Whether it is such a loop. Reads all that is to be known of it.
+  bool read() {
     if (!findLoops())
       return false;
-    auto carrying = dyn_cast<scf::ForOp>(body->front());
+    carrying = dyn_cast<scf::ForOp>(body->front());
     if (!carrying || carrying->getNextNode() != body->getTerminator() || carrying.getNumResults() == 0 ||
         getConstantIntValue(carrying.getLowerBound()) != 0 || getConstantIntValue(carrying.getStep()) != 1 ||
         !isOutside(carrying.getUpperBound()) ||
@@ -34,11 +35,27 @@ public:
     if (!readBody())
       return false;
     mergeLoops();
-    if (!isCarriedInSquares(carrying))
-      return false;
-    plan += text() + "; vectors of " + std::to_string(lanes) + " rows, transposed in registers";
-    emitSquares(carrying);
-    return true;
+    return isCarriedInSquares();
+  }
+
+  plan::CarriedAttr choose() {
+    if (!read() || mostLanes < 4 || nest.extents[rowLoop()].guess() < mostLanes ||
+        nest.extents[axisLoop()].guess() < mostLanes)
+      return {};
+    return plan::CarriedAttr::get(b.getContext(), mostLanes);
+  }
+
+  LogicalResult emit(plan::CarriedAttr plan, std::string &text) {
+    if (!read())
+      return outermost.emitOpError("plan: the loops carry no numbers along contiguous rows");
+    lanes = plan.getLanes();
+    if (lanes < 2 || lanes > mostLanes || !llvm::isPowerOf2_64(static_cast<uint64_t>(lanes)))
+      return outermost.emitOpError("plan: ")
+             << lanes << " rows are none that go along together; there are a power of two of them, from 2 to "
+             << mostLanes;
+    text += StoringNest::text() + "; vectors of " + std::to_string(lanes) + " rows, transposed in registers";
+    emitSquares();
+    return success();
   }
 
 private:
@@ -46,7 +63,7 @@ private:
   unsigned axisLoop() const { return nest.numLoops() - 1; }
   bool isAcross(const Touch &touch) const { return !(touch.access.strides[rowLoop()] == 1); }
 
-  bool isCarriedInSquares(scf::ForOp carrying) {
+  bool isCarriedInSquares() {
     if (nest.numLoops() < 2 || llvm::is_contained(ArrayRef(nest.isReduction).drop_back(), true) || isAsked.any())
       return false;
     unsigned bits = 32;
@@ -60,11 +77,11 @@ private:
           llvm::any_of(touch.computed, [&](const Touch::Part &part) { return !isOutside(part.value); }))
         return false;
     }
-    lanes = target.vectorBytes * 8 / bits;
-    return lanes >= 4 && nest.extents[rowLoop()].guess() >= lanes && nest.extents[axisLoop()].guess() >= lanes;
+    mostLanes = target.vectorBytes * 8 / bits;
+    return mostLanes >= 2;
   }
 
-  void emitSquares(scf::ForOp carrying) {
+  void emitSquares() {
     VectorBuilder made(b, nest, location, rowLoop(), lanes), along(b, nest, location, axisLoop(), lanes),
         ofScalars(b, nest, location, VectorBuilder::kNoLoop, 1);
     v = &made;
@@ -79,14 +96,14 @@ private:
       if (!others.empty())
         at = placeIn(others, v->valueOf(v->divide(Number(piece), blocks)), at);
       Number end = v->add(first, lanes);
-      auto square = [&] { rowsTogether(carrying, along, at.at(rowLoop(), v->valueOf(first))); };
+      auto square = [&] { rowsTogether(along, at.at(rowLoop(), v->valueOf(first))); };
       if (rows.known && *rows.known % lanes == 0)
         return square();
       v->either(
           v->less(rows, end),
           [&] {
             v->loop(v->valueOf(first), v->valueOf(rows), 1, {}, [&](Value row, ValueRange) {
-              columns(carrying, *scalars, at.at(rowLoop(), row), 0, SmallVector<Value>(carrying.getInitArgs()));
+              columns(*scalars, at.at(rowLoop(), row), 0, SmallVector<Value>(carrying.getInitArgs()));
               return SmallVector<Value>();
             });
           },
@@ -95,7 +112,7 @@ private:
   }
 
   // The elements of the rows from column `first` on, column by column.
-  void columns(scf::ForOp carrying, VectorBuilder &w, const Position &at, const Number &first, ValueRange carried) {
+  void columns(VectorBuilder &w, const Position &at, const Number &first, ValueRange carried) {
     Number end = w.number(nest.extents[axisLoop()]);
     if (first.known && end.known && *first.known == *end.known)
       return;
@@ -115,7 +132,7 @@ private:
     });
   }
 
-  void rowsTogether(scf::ForOp carrying, VectorBuilder &along, const Position &at) {
+  void rowsTogether(VectorBuilder &along, const Position &at) {
     SmallVector<Value> start =
         llvm::map_to_vector(carrying.getInitArgs(), [&](Value initial) { return v->splat(initial); });
     Number end = v->number(nest.extents[axisLoop()]), whole = v->multiply(v->divide(end, lanes), lanes);
@@ -173,17 +190,22 @@ private:
           }
           return state;
         });
-    columns(carrying, *v, at, whole, carried);
+    columns(*v, at, whole, carried);
   }
 
-  int64_t lanes = 1;
+  scf::ForOp carrying;
+  int64_t lanes = 1, mostLanes = 1;
   VectorBuilder *v = nullptr, *scalars = nullptr;
 };
 
 } // namespace
 
-bool emitCarriedLoop(scf::ForOp outermost, const Target &target, std::string &plan) {
-  return CarriedLoop(outermost, target).emit(plan);
+plan::CarriedAttr chooseCarriedPlan(scf::ForOp outermost, const Target &target, const OpBuilder &builder) {
+  return CarriedLoop(outermost, target, builder).choose();
+}
+
+LogicalResult emitCarriedLoop(scf::ForOp outermost, plan::CarriedAttr plan, const Target &target, std::string &text) {
+  return CarriedLoop(outermost, target, OpBuilder(outermost)).emit(plan, text);
 }
 
 } // namespace calque::codegen

@@ -1,7 +1,7 @@
 // Whether a plan fits a nest and a target. A plan that does computes what the operation says, however slowly. What it
 // may not do is to leave results out, to compute some twice, to take more registers, stack or lanes than there are, or
 // to add terms in a way that is less exact than sums are promised to be.
-#include "codegen/schedule/Plans.h"
+#include "codegen/schedule/PlanCheck.h"
 
 #include <algorithm>
 
@@ -10,87 +10,6 @@ using namespace mlir;
 namespace calque::codegen {
 
 namespace {
-
-constexpr unsigned kNoLoop = VectorBuilder::kNoLoop;
-
-ArrayRef<int64_t> numbersOf(DenseI64ArrayAttr list) { return list ? list.asArrayRef() : ArrayRef<int64_t>(); }
-
-// What all plans have.
-class PlanCheck {
-public:
-  PlanCheck(const Nest &nest, const Target &target) : nest(nest), target(target) {}
-
-protected:
-  // Sets a loop of a plan to one of the nest's.
-  LogicalResult takeLoop(StringRef role, int64_t number, unsigned &loop) const {
-    if (number < 0 || number >= nest.numLoops())
-      return nest.op->emitOpError("plan: ")
-             << role << " names loop " << number << ", and the nest has " << nest.numLoops() << " loops";
-    loop = static_cast<unsigned>(number);
-    return success();
-  }
-  LogicalResult takeLoop(StringRef role, std::optional<int64_t> number, unsigned &loop) const {
-    loop = kNoLoop;
-    return number ? takeLoop(role, *number, loop) : success();
-  }
-  template <typename Loops> LogicalResult takeLoops(StringRef role, DenseI64ArrayAttr numbers, Loops &loops) const {
-    for (int64_t number : numbersOf(numbers)) {
-      loops.push_back({});
-      if (failed(takeLoop(role, number, loops.back())))
-        return failure();
-    }
-    return success();
-  }
-  // Takes two positive numbers.
-  LogicalResult takeTile(DenseI64ArrayAttr sizes, int64_t &rows, int64_t &columns) const {
-    if (sizes.size() != 2)
-      return nest.op->emitOpError("plan: a tile has two sizes, not ") << sizes.size();
-    rows = sizes[0];
-    columns = sizes[1];
-    return success(succeeded(atLeast(1, "the rows of a tile", rows)) &&
-                   succeeded(atLeast(1, "the columns of a tile", columns)));
-  }
-  LogicalResult atLeast(int64_t least, StringRef what, std::optional<int64_t> number) const {
-    if (number && *number < least)
-      return nest.op->emitOpError("plan: ") << what << " must be at least " << least << ", not " << *number;
-    if (number && *number > kMost)
-      return nest.op->emitOpError("plan: ") << what << " must be at most " << kMost << ", not " << *number;
-    return success();
-  }
-  LogicalResult checkLanes(int64_t lanes) const {
-    int64_t most = Schedule::lanesFor(nest, target);
-    if (lanes < 1 || lanes > most || !llvm::isPowerOf2_64(static_cast<uint64_t>(lanes)))
-      return nest.op->emitOpError("plan: ")
-             << lanes << " lanes are no vector of these elements; on " << runtime::nameOf(target.cpu)
-             << " one has a power of two of them, up to " << most;
-    return success();
-  }
-  LogicalResult checkRegisters(int64_t rows, int64_t columns, int64_t registers) const {
-    if (registers > target.vectorRegisters)
-      return nest.op->emitOpError("plan: ")
-             << "a tile of " << rows << " x " << columns << " takes " << registers << " registers, and "
-             << runtime::nameOf(target.cpu) << " has " << target.vectorRegisters;
-    return success();
-  }
-  // From an estimate follows how much of a loop a thread takes at a time.
-  LogicalResult takeCycles(plan::Cycles estimate, double &cycles) const {
-    cycles = estimate.value;
-    if (!(cycles >= 1e-9 && cycles <= 1e9))
-      return nest.op->emitOpError("plan: cycles are an estimate from 1e-9 to 1e9, not ") << cycles;
-    return success();
-  }
-  LogicalResult checkProducts() const {
-    if (!isSumOfProducts(nest) || !nest.hasReduction())
-      return nest.op->emitOpError("plan: the operation is no sum of products");
-    return success();
-  }
-  bool isKnown(unsigned loop) const { return nest.extents[loop].isKnown(); }
-
-  // Sizes beyond it would overflow where they are multiplied.
-  static constexpr int64_t kMost = int64_t(1) << 31;
-  const Nest &nest;
-  const Target &target;
-};
 
 class DotsCheck : PlanCheck {
 public:

@@ -76,7 +76,9 @@ void Contraction::emit() {
     hasMany = v.less(plan.kFewBlocks, blocks);
     v.onlyIf(hasMany, [&] {
       Value zero = arith::ConstantOp::create(v.b, v.location, v.b.getZeroAttr(result.element));
-      linalg::FillOp::create(v.b, v.location, ValueRange{zero}, ValueRange{errors->value});
+      auto fill = linalg::FillOp::create(v.b, v.location, ValueRange{zero}, ValueRange{errors->value});
+      emitPart({v.b, schedule.target, Value()}, *Nest::of(fill, v.b));
+      fill.erase();
     });
   }
   if (plan.mostTermPieces > 1) {

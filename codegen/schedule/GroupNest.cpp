@@ -203,7 +203,7 @@ private:
       Schedule inner{schedule.builder, schedule.target, member.combinesRows() ? Value() : member.initial};
       inner.order = member.order;
       inner.errors = errors;
-      emitVectorNest(inner, part);
+      emitPart(inner, part);
     }
   }
 

@@ -6,9 +6,10 @@
 #include "codegen/schedule/CostModel.h"
 #include "codegen/schedule/VectorBuilder.h"
 
-#include "mlir/Dialect/SCF/IR/SCF.h"
-
 namespace calque::codegen {
+
+struct VectorPlan;
+struct SquaresPlan;
 
 // How a reduction combines its contributions: result = combine(result, contribution).
 struct Combiner {
@@ -70,6 +71,8 @@ constexpr int64_t kMostStackBytes = 256 << 10;
 
 // Buffers for the results of a nest whose terms are split into pieces, which are combined in order afterwards.
 class PartialResults {
+  llvm::SmallVector<unsigned> loops; // those over results
+
 public:
   PartialResults(Schedule &schedule, const Nest &nest, Combiner combiner, int64_t pieces);
   // The results of the first piece; those of the next one follow after `results` elements.
@@ -78,12 +81,15 @@ public:
   void combine(Schedule whole) const { combine(whole, Extent(pieces)); }
   // The same of the first pieces.
   void combine(Schedule whole, const Extent &count) const;
+  void combine(Schedule whole, const Extent &count, const VectorPlan &plan) const;
+
+  // How the results of a nest lie in one piece: the loops over results, from the innermost on.
+  static Access accessOf(const Nest &nest, llvm::SmallVectorImpl<unsigned> &loops);
 
 private:
   const Nest &nest;
   Combiner combiner;
   int64_t pieces;
-  llvm::SmallVector<unsigned> loops; // those over results
 };
 
 // How threads share the terms of a reduction with few results: `count` pieces of the iterations of a loop, which may
@@ -104,17 +110,14 @@ int64_t operationsOf(const Nest &nest);
 // The bytes that an access touches, however often; 0 where they are not known.
 int64_t bytesTouched(const Nest &nest, const Access &access);
 
-// Emits any nest, with vectors over one loop where that is possible, and with reductions in registers.
-void emitVectorNest(Schedule schedule, Nest nest);
-// Emits a nest that reads operands across the direction in which it writes. Returns whether it is one; what is no whole
-// square is left to `emitRest`.
-bool emitTransposedNest(Schedule &schedule, const Nest &nest, llvm::function_ref<void(const Nest &)> emitRest);
-
-// Emits loops that store by themselves, some of which are independent, with vectors and threads. Returns false, and
-// emits nothing, where they gain nothing.
-bool emitStoringLoops(mlir::scf::ForOp outermost, const Target &target, std::string &plan);
-// The same for loops that carry numbers along contiguous rows.
-bool emitCarriedLoop(mlir::scf::ForOp outermost, const Target &target, std::string &plan);
+// Emits a nest that is a part of an operation, as its own plan by itself would be.
+void emitPart(Schedule schedule, Nest nest);
+// Makes a copy of bools one of the bytes that they are in memory. What plans a nest and what emits it call it first.
+void copyAsBytes(Nest &nest, mlir::OpBuilder &builder);
+// Emits a nest that reads operands across the direction in which it writes. What is no whole square is left to
+// `emitRest`.
+void emitTransposedNest(Schedule &schedule, const Nest &nest, const SquaresPlan &plan,
+                        llvm::function_ref<void(const Nest &, const VectorPlan &)> emitRest);
 
 // Whether the body is result + a * b, and nothing else.
 bool isSumOfProducts(const Nest &nest);

@@ -27,28 +27,41 @@ public:
   ~KernelPlanner() { aside.dropAllDefinedValueUses(), aside.dropAllReferences(); }
 
   void plan() {
-    SmallVector<linalg::LinalgOp> operations;
-    kernel.walk([&](linalg::LinalgOp op) { operations.push_back(op); });
     if (planGroup())
       return;
-    for (linalg::LinalgOp op : operations) {
-      FailureOr<Nest> nest = Nest::of(op, analysis);
-      if (failed(nest) || nest->iterations() == 0 || !VectorBuilder::canVectorize(*nest))
-        continue;
-      if (Attribute chosen = planOf(*nest))
-        op->setAttr(kPlanAttr, chosen);
-    }
+    // A fill that a reduction begins with is a part of that.
+    SmallVector<linalg::LinalgOp> operations, fills;
+    kernel.walk([&](linalg::LinalgOp op) { (isa<linalg::FillOp>(op) ? fills : operations).push_back(op); });
+    llvm::SmallPtrSet<Operation *, 4> isInitial;
+    for (linalg::LinalgOp op : operations)
+      if (planAlone(op))
+        isInitial.insert(fillBefore(op));
+    for (linalg::LinalgOp op : fills)
+      if (!isInitial.contains(op))
+        planAlone(op);
+    for (auto loop : kernel.getBody().getOps<scf::ForOp>())
+      if (Attribute chosen = chooseStoringPlan(loop, target, analysis))
+        loop->setAttr(kPlanAttr, chosen);
   }
 
 private:
-  // The plan of an operation that is a kernel, or a part of one, by itself.
-  Attribute planOf(const Nest &nest) {
+  // Plans an operation that is a kernel, or a part of one, by itself. False where it becomes plain loops.
+  bool planAlone(linalg::LinalgOp op) {
+    FailureOr<Nest> nest = Nest::of(op, analysis);
+    if (failed(nest) || nest->iterations() == 0 || !VectorBuilder::canVectorize(*nest))
+      return false;
+    op->setAttr(kPlanAttr, planOf(*nest));
+    return true;
+  }
+
+  Attribute planOf(Nest &nest) {
     ProductPlan product = ProductPlan::of(nest, target);
     if (product.tiles)
       return attributeOf(*product.tiles, nest, kernel.getContext());
     if (product.dots)
       return attributeOf(*product.dots, kernel.getContext());
-    return {};
+    copyAsBytes(nest, analysis);
+    return attributeOf(chooseNestPlan(nest, target), kernel.getContext());
   }
 
   // Plans all operations of the kernel as one group. False where they are none.

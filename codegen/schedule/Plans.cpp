@@ -2,6 +2,8 @@
 
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <charconv>
+
 #include "codegen/PlansDialect.cpp.inc"
 #include "codegen/PlansEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES
@@ -16,6 +18,15 @@ void plan::PlanDialect::initialize() {
 #define GET_ATTRDEF_LIST
 #include "codegen/Plans.cpp.inc"
       >();
+}
+
+// The shortest text that is read as the same number, with the point that MLIR asks for.
+std::string plan::textOf(Cycles cycles) {
+  char digits[32];
+  std::string text(digits, std::to_chars(digits, std::end(digits), cycles.value, std::chars_format::scientific).ptr);
+  if (text.find('.') == std::string::npos)
+    text.insert(text.find('e'), ".0");
+  return text;
 }
 
 FailureOr<SmallVector<TermLoop>> plan::parseLoops(AsmParser &parser) {
@@ -104,6 +115,24 @@ plan::TilesAttr attributeOf(const ContractionPlan &plan, const Nest &nest, MLIRC
       listOf(leftOut, context), borderOf(plan.besideRows), borderOf(plan.besideTerms), plan.linesOfA, plan.linesOfB,
       plan.lastColumnsCount, plan.ofLastColumns ? attributeOf(*plan.ofLastColumns, context) : plan::DotsAttr(),
       {plan.tile.cycles});
+}
+
+static plan::VectorsAttr attributeOf(const VectorPlan &plan, MLIRContext *context) {
+  return plan::VectorsAttr::get(context, numberOf(plan.along), plan.lanes, plan.vectors, listOf(plan.loops, context),
+                                listOf(plan.terms, context), listOf(plan.beside, context), {plan.cycles});
+}
+
+Attribute attributeOf(const NestPlan &plan, MLIRContext *context) {
+  auto orNone = [&](const std::optional<VectorPlan> &part) {
+    return part ? attributeOf(*part, context) : plan::VectorsAttr();
+  };
+  if (const auto *pieces = std::get_if<PiecesPlan>(&plan))
+    return plan::PiecesAttr::get(context, pieces->loop, pieces->count, attributeOf(pieces->each, context),
+                                 orNone(pieces->rest), attributeOf(pieces->sums, context));
+  if (const auto *squares = std::get_if<SquaresPlan>(&plan))
+    return plan::SquaresAttr::get(context, squares->along, squares->across, squares->size, squares->beside,
+                                  orNone(squares->restAcross), orNone(squares->restAlong), {squares->cycles});
+  return attributeOf(std::get<VectorPlan>(plan), context);
 }
 
 } // namespace calque::codegen

@@ -113,6 +113,64 @@ def Plan_Tiles : Plan_Attr<"Tiles", "tiles"> {
     Plan_Cycles:$cycles); // of one term of one result, on average
 }
 
+// Vectors along one loop, or one element after the other (NestPlan.h). Each loop has one role.
+def Plan_Vectors : Plan_Attr<"Vectors", "vectors"> {
+  let parameters = (ins
+    Plan_OptionalNumber:$along, // vectors run over it
+    Plan_Number<1>:$lanes,
+    Plan_Number<1>:$vectors, // at a time, at most
+    Plan_Numbers:$loops,     // over results, from the outermost on, which threads share
+    Plan_Numbers:$terms,     // over terms, from the outermost on
+    Plan_Numbers:$beside,    // over results, whose iterations are done side by side
+    Plan_Cycles:$cycles);    // of one iteration, on average
+}
+
+// A reduction whose terms are cut into pieces, the results of which are added up afterwards.
+def Plan_Pieces : Plan_Attr<"Pieces", "pieces"> {
+  let parameters = (ins
+    "int64_t":$of,       // the loop over terms that is cut
+    "int64_t":$count,    // of equal pieces, which may leave a rest
+    "VectorsAttr":$each, // of the nest that has one more loop, the last one, over the pieces
+    OptionalParameter<"VectorsAttr">:$rest,
+    "VectorsAttr":$sums); // of the nest of the loops over results, by strides, and of a last one over the pieces
+}
+
+// Squares that are transposed in registers.
+def Plan_Squares : Plan_Attr<"Squares", "squares"> {
+  let parameters = (ins
+    "int64_t":$along,  // results are contiguous along it, and
+    "int64_t":$across, // operands along this one
+    "int64_t":$size,   // of a square, in elements
+    "int64_t":$beside, // squares that are read from a page before the next one
+    OptionalParameter<"VectorsAttr">:$rest_across, // of what is no whole square
+    OptionalParameter<"VectorsAttr">:$rest_along,
+    Plan_Cycles:$cycles); // of one element
+}
+
+def Plan_Sharing : I32EnumAttr<"Sharing", "what threads share of loops that store", [
+    I32EnumAttrCase<"Alone", 0, "alone">,           // nothing
+    I32EnumAttrCase<"Iterations", 1, "iterations">, // iterations of the loops outside of those in order
+    I32EnumAttrCase<"Owners", 2, "owners">,         // places that are stored: each piece does what belongs to its own
+    I32EnumAttrCase<"Columns", 3, "columns">]> {    // iterations of the loop that vectors run over
+  let cppNamespace = "::calque::codegen::plan";
+}
+
+// Loops that store by themselves (StoringLoops.cpp). Their loops are those of the program, merged where all that is
+// touched allows it.
+def Plan_Storing : Plan_Attr<"Storing", "storing"> {
+  let parameters = (ins
+    Plan_OptionalNumber:$along, // the loop that goes from element to element, or from vector to vector
+    Plan_Number<1>:$lanes,
+    EnumParameter<Plan_Sharing>:$sharing,
+    Plan_Number<1>:$pieces); // of owners, a power of two, and at most of columns
+}
+
+// Such loops of which the innermost carries numbers along contiguous rows: as many rows together as a vector has lanes
+// (CarriedLoop.cpp).
+def Plan_Carried : Plan_Attr<"Carried", "carried"> {
+  let parameters = (ins "int64_t":$lanes);
+}
+
 // A kernel that runs several operations for a block of rows, then for the next one (Group.h). On the function; each
 // operation has a `member`.
 def Plan_Group : Plan_Attr<"Group", "group"> {

@@ -96,25 +96,26 @@ private:
   Builder builder;
 };
 
-// Emits what an operation's plan says. An operation without one has vectors as they come.
-LogicalResult emitPlanned(Schedule kernel, const Nest &nest) {
-  Attribute plan = nest.op->getAttr(kPlanAttr);
-  if (!plan) {
-    emitVectorNest(kernel, nest);
-    return success();
-  }
-  if (auto tiles = dyn_cast<plan::TilesAttr>(plan)) {
-    FailureOr<ContractionPlan> product = planOf(tiles, nest, kernel.target);
-    if (succeeded(product))
-      emitProduct(kernel, nest, *product);
-    return product;
-  }
-  if (auto attribute = dyn_cast<plan::DotsAttr>(plan)) {
-    FailureOr<DotPlan> dots = planOf(attribute, nest, kernel.target);
-    if (succeeded(dots))
-      emitDotProducts(kernel, nest, *dots);
-    return dots;
-  }
+// Emits what an operation's plan says.
+LogicalResult emitPlanned(Schedule kernel, Nest &nest, Attribute plan) {
+  auto emitAs = [&](auto attribute, auto emit) -> LogicalResult {
+    auto own = planOf(attribute, nest, kernel.target);
+    if (succeeded(own))
+      emit(*own);
+    return own;
+  };
+  if (auto tiles = dyn_cast<plan::TilesAttr>(plan))
+    return emitAs(tiles, [&](const ContractionPlan &own) { emitProduct(kernel, nest, own); });
+  if (auto dots = dyn_cast<plan::DotsAttr>(plan))
+    return emitAs(dots, [&](const DotPlan &own) { emitDotProducts(kernel, nest, own); });
+  copyAsBytes(nest, kernel.builder);
+  auto emitOwn = [&](const NestPlan &own) { emitNest(kernel, nest, own); };
+  if (auto vectors = dyn_cast<plan::VectorsAttr>(plan))
+    return emitAs(vectors, emitOwn);
+  if (auto pieces = dyn_cast<plan::PiecesAttr>(plan))
+    return emitAs(pieces, emitOwn);
+  if (auto squares = dyn_cast<plan::SquaresAttr>(plan))
+    return emitAs(squares, emitOwn);
   return nest.op->emitOpError("plan: ") << plan << " is none of an operation by itself";
 }
 
@@ -130,19 +131,21 @@ LogicalResult schedule(linalg::LinalgOp op, const Target &target) {
   }
   Notes notes(op->getParentOfType<func::FuncOp>());
   auto isNone = [](Value) { return false; };
-  if (failed(nest) || !VectorBuilder::canVectorize(*nest)) {
+  Attribute chosen = op->getAttr(kPlanAttr);
+  if (!chosen) {
     if (succeeded(nest))
       notes.add(*nest, "plain loops", isNone);
-    op->removeAttr(kPlanAttr);
     return success();
   }
+  if (failed(nest) || !VectorBuilder::canVectorize(*nest))
+    return op->emitOpError("plan: the operation takes no vectors, and becomes plain loops without a plan");
   std::string plan;
   Schedule kernel{builder, target, Value()};
   kernel.plan = &plan;
   linalg::FillOp fill;
   if (nest->hasReduction() && (fill = fillBefore(op)))
     kernel.initial = fill.getInputs()[0];
-  if (failed(emitPlanned(kernel, *nest)))
+  if (failed(emitPlanned(kernel, *nest, chosen)))
     return failure();
   auto function = op->getParentOfType<func::FuncOp>();
   if (!nest->hasReduction() && op->getParentOp() == function &&
@@ -190,6 +193,25 @@ LogicalResult scheduleGroup(func::FuncOp kernel, plan::GroupAttr attribute, cons
   return success();
 }
 
+LogicalResult scheduleStoring(scf::ForOp loop, const Target &target) {
+  Attribute chosen = loop->getAttr(kPlanAttr);
+  if (!chosen)
+    return success();
+  std::string text;
+  if (auto carried = dyn_cast<plan::CarriedAttr>(chosen)) {
+    if (failed(emitCarriedLoop(loop, carried, target, text)))
+      return failure();
+  } else if (auto storing = dyn_cast<plan::StoringAttr>(chosen)) {
+    if (failed(emitStoringLoops(loop, storing, target, text)))
+      return failure();
+  } else {
+    return loop->emitOpError("plan: ") << chosen << " is none of loops that store by themselves";
+  }
+  Notes(loop->getParentOfType<func::FuncOp>()).add(text);
+  loop.erase();
+  return success();
+}
+
 struct ScheduleLoops : impl::ScheduleLoopsBase<ScheduleLoops> {
   void runOnOperation() override {
     if (isKernel(getOperation()) && failed(scheduleAll()))
@@ -221,13 +243,9 @@ private:
     for (linalg::LinalgOp op : operations)
       if (failed(schedule(op, target)))
         return failure();
-    for (scf::ForOp loop : storingLoops) {
-      std::string plan;
-      if (emitStoringLoops(loop, target, plan)) {
-        Notes(getOperation()).add(plan);
-        loop.erase();
-      }
-    }
+    for (scf::ForOp loop : storingLoops)
+      if (failed(scheduleStoring(loop, target)))
+        return failure();
     getOperation().walk([&](linalg::LinalgOp) { ++left; });
     return success();
   }

@@ -3,6 +3,7 @@
 // element of what is stored. Such loops may stand anywhere, so that one of them takes vectors and others take threads.
 // All other loops keep their order, and with it each element's updates theirs, so that the bits are those of the loops
 // as they are written.
+#include "codegen/schedule/Plans.h"
 #include "codegen/schedule/StoringNest.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -18,22 +19,100 @@ class StoringLoops : StoringNest {
 public:
   using StoringNest::StoringNest;
 
-  bool emit(std::string &plan) {
-    if (!findLoops())
-      return false;
-    if (readBody()) {
-      mergeLoops();
+  plan::StoringAttr choose() {
+    if (!read())
+      return {};
+    if (isRead)
       chooseVectors();
-    }
-    chooseRoles();
+    takeRoles();
     if (vectorLoop == kNoLoop && outer.empty())
-      return false;
-    describe(plan);
-    emitAll(plan);
-    return true;
+      return {};
+    auto [sharing, pieces] = chooseSharing();
+    return plan::StoringAttr::get(b.getContext(),
+                                  vectorLoop == kNoLoop ? std::nullopt : std::optional<int64_t>(vectorLoop), lanes,
+                                  sharing, pieces);
+  }
+
+  LogicalResult emit(plan::StoringAttr plan, std::string &text) {
+    if (!read())
+      return outermost.emitOpError("plan: ") << "the loops do not store by themselves, or none is independent";
+    lanes = plan.getLanes();
+    sharing = plan.getSharing();
+    pieces = plan.getPieces();
+    if (plan.getAlong() && (*plan.getAlong() < 0 || *plan.getAlong() >= nest.numLoops()))
+      return outermost.emitOpError("plan: ")
+             << "along names loop " << *plan.getAlong() << ", and there are " << nest.numLoops();
+    vectorLoop = plan.getAlong() ? static_cast<unsigned>(*plan.getAlong()) : kNoLoop;
+    if (failed(checkVectors()))
+      return failure();
+    takeRoles();
+    if (failed(checkSharing()))
+      return failure();
+    describe(text);
+    emitAll();
+    return success();
   }
 
 private:
+  bool read() {
+    if (!findLoops())
+      return false;
+    if (readBody())
+      mergeLoops();
+    return true;
+  }
+
+  LogicalResult checkVectors() {
+    if (vectorLoop == kNoLoop && lanes != 1)
+      return outermost.emitOpError("plan: ")
+             << "vectors of " << lanes << " lanes run along a loop, and the plan has none";
+    if (vectorLoop == kNoLoop)
+      return success();
+    if (!isRead || nest.isReduction[vectorLoop] || isAsked.test(vectorLoop))
+      return outermost.emitOpError("plan: ")
+             << "loop " << vectorLoop << " can't go from element to element: its iterations come in order, or "
+             << "its index is asked for";
+    if (lanes == 1)
+      return success();
+    if (!canVectorize(vectorLoop))
+      return outermost.emitOpError("plan: ")
+             << "loop " << vectorLoop << " has no vectors: an element that all its iterations touch is stored";
+    if (int64_t most = mostLanes(vectorLoop);
+        lanes < 1 || lanes > most || !llvm::isPowerOf2_64(static_cast<uint64_t>(lanes)))
+      return outermost.emitOpError("plan: ")
+             << lanes << " lanes are no vector of these elements; one has a power of two of them, up to " << most;
+    return success();
+  }
+
+  LogicalResult checkSharing() {
+    switch (sharing) {
+    case plan::Sharing::Alone:
+      return success();
+    case plan::Sharing::Iterations:
+      if (outer.empty())
+        return outermost.emitOpError("plan: ")
+               << "no loop is outside of those that come in order, whose iterations threads could share";
+      return success();
+    case plan::Sharing::Owners:
+      if (!ownedIndex() || ordered.empty())
+        return outermost.emitOpError("plan: ") << "no index says whom an iteration belongs to";
+      if (pieces < 2 || pieces > kMostOwners || !llvm::isPowerOf2_64(static_cast<uint64_t>(pieces)))
+        return outermost.emitOpError("plan: ")
+               << pieces << " owners are none; there are a power of two of them, from 2 to " << kMostOwners;
+      return success();
+    case plan::Sharing::Columns:
+      if (!isRead || vectorLoop == kNoLoop)
+        return outermost.emitOpError("plan: ")
+               << "threads share the columns of a loop along which vectors run, and there is none";
+      if (pieces < 1 || pieces > kMostColumns)
+        return outermost.emitOpError("plan: ")
+               << pieces << " pieces of columns are none; there are 1 to " << kMostColumns;
+      return success();
+    }
+    llvm_unreachable("there are no other ways to share");
+  }
+  static constexpr int64_t kMostOwners = 64, kMostColumns = 1024;
+
   //===-- What becomes of them --------------------------------------------------------------------===//
 
   // The cycles of an iteration that are spent once for all elements of the vector loop, and for each of them.
@@ -45,11 +124,7 @@ private:
     for (unsigned loop = 0; loop < nest.numLoops(); ++loop) {
       if (nest.isReduction[loop] || isAsked.test(loop) || !canVectorize(loop))
         continue;
-      unsigned bits = 32;
-      for (const Touch &touch : touches)
-        if (touch.access.varies(loop) && needed.contains(touch.op))
-          bits = std::max(bits, touch.access.element.getIntOrFloatBitWidth());
-      int64_t extent = nest.extents[loop].guess(), width = target.vectorBytes * 8 / bits;
+      int64_t extent = nest.extents[loop].guess(), width = mostLanes(loop);
       while (width > 2 && width / 2 >= extent)
         width /= 2;
       double steps = static_cast<double>((extent + width - 1) / width), vectors = 0, scalars = 0;
@@ -73,6 +148,14 @@ private:
       vectorLoop = nest.numLoops() - 1;
   }
 
+  int64_t mostLanes(unsigned loop) const {
+    unsigned bits = 32;
+    for (const Touch &touch : touches)
+      if (touch.access.varies(loop) && needed.contains(touch.op))
+        bits = std::max(bits, touch.access.element.getIntOrFloatBitWidth());
+    return target.vectorBytes * 8 / bits;
+  }
+
   bool canVectorize(unsigned loop) const {
     return llvm::all_of(touches, [&](const Touch &touch) {
       // A loop's element that all others change is no independent one's.
@@ -84,7 +167,7 @@ private:
   }
 
   // The loops in which iterations come in order, and those outside and inside of these.
-  void chooseRoles() {
+  void takeRoles() {
     unsigned lastOrdered = 0;
     bool isOrdered = false;
     for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
@@ -117,12 +200,38 @@ private:
            (uniformCycles + elementCycles * static_cast<double>(vectorExtent().guess()));
   }
 
-  void describe(std::string &plan) const {
-    plan += text();
+  void describe(std::string &into) const {
+    into += text();
     if (vectorLoop != kNoLoop && lanes > 1)
-      plan += "; vectors of " + std::to_string(lanes);
+      into += "; vectors of " + std::to_string(lanes);
     else if (lanes == 1)
-      plan += "; one element after the other";
+      into += "; one element after the other";
+    if (sharing == plan::Sharing::Owners)
+      into += ", " + std::to_string(pieces) + " owners of rows";
+    else if (sharing == plan::Sharing::Columns)
+      into += ", pieces of columns";
+  }
+
+  // What threads share, and in how many pieces.
+  std::pair<plan::Sharing, int64_t> chooseSharing() const {
+    constexpr int64_t kFewPieces = 8, kPiecesOfColumns = 16;
+    Extent iterations = iterationsOf(outer);
+    if (iterations.isKnown() && *iterations.known() < kFewPieces && isRead && vectorLoop != kNoLoop) {
+      if (const Touch::Part *index = ownedIndex(); index && !ordered.empty()) {
+        double cycles = cyclesOfRow();
+        int64_t owners = cycles < 64 ? 8 : cycles < 512 ? 16 : 32;
+        if (cycles >= 8 * kScan && !(index->size.isKnown() && *index->size.known() < 2 * owners)) {
+          Extent whole = iterationsOf(ordered) * iterations * iterationsOf(inner) * vectorExtent();
+          if (whole.isKnown() &&
+              static_cast<double>(*iterationsOf(ordered).known() * *iterations.known()) * cycles < kFewCycles)
+            return {plan::Sharing::Alone, 1};
+          return {plan::Sharing::Owners, owners};
+        }
+      }
+      if (Extent extent = vectorExtent(); !extent.isKnown() || *extent.known() >= 2 * leastColumns())
+        return {plan::Sharing::Columns, kPiecesOfColumns};
+    }
+    return {outer.empty() ? plan::Sharing::Alone : plan::Sharing::Iterations, 1};
   }
 
   // Whose value says which piece an iteration belongs to, where iterations with another one touch nothing that it
@@ -157,29 +266,52 @@ private:
 
   //===-- Code ------------------------------------------------------------------------------------===//
 
-  void emitAll(std::string &plan) {
+  void emitAll() {
     VectorBuilder made(b, nest, location, vectorLoop, lanes), ofScalars(b, nest, location, kNoLoop, 1);
     v = &made;
     scalars = &ofScalars;
     Position origin(nest.numLoops());
-    Extent pieces = iterationsOf(outer);
-    constexpr int64_t kFewPieces = 8;
-    const bool isFew = pieces.isKnown() && *pieces.known() < kFewPieces;
-    if (isFew && isRead && vectorLoop != kNoLoop) {
-      if (const Touch::Part *index = ownedIndex(); index && !ordered.empty() && emitOwners(origin, *index, plan))
-        return;
-      if (emitColumns(origin, plan))
-        return;
-    }
-    Extent times = iterationsOf(ordered) * iterationsOf(inner) * vectorExtent();
-    double cycles = elementCycles + uniformCycles / static_cast<double>(vectorExtent().guess());
-    if (outer.empty()) {
-      over(ordered, origin, [&](Position at) { row(at, 0, v->number(vectorExtent())); });
+    auto all = [&](const Number &first, const Number &last) {
+      over(outer, origin, [&](Position place) { over(ordered, place, [&](Position at) { row(at, first, last); }); });
+    };
+    switch (sharing) {
+    case plan::Sharing::Alone:
+      return all(0, v->number(vectorExtent()));
+    case plan::Sharing::Iterations: {
+      Extent times = iterationsOf(ordered) * iterationsOf(inner) * vectorExtent();
+      double cycles = elementCycles + uniformCycles / static_cast<double>(vectorExtent().guess());
+      v->parallel(v->number(iterationsOf(outer)), cycles, v->number(times), [&](Value piece) {
+        over(ordered, placeIn(outer, piece, origin), [&](Position at) { row(at, 0, v->number(vectorExtent())); });
+      });
       return;
     }
-    v->parallel(v->number(pieces), cycles, v->number(times), [&](Value piece) {
-      over(ordered, placeIn(outer, piece, origin), [&](Position at) { row(at, 0, v->number(vectorExtent())); });
-    });
+    case plan::Sharing::Owners: {
+      // The rows that are stored: each piece goes through all iterations, and does those whose row is its own. Rows are
+      // dealt out in turn, since some parts of a table may be named more often than others.
+      constexpr int64_t kChunk = 1024;
+      Extent whole = iterationsOf(ordered) * iterationsOf(outer) * iterationsOf(inner) * vectorExtent();
+      auto share = [&] { shareOwners(origin, *ownedIndex(), pieces, kChunk); };
+      if (whole.isKnown())
+        return share();
+      double each = elementCycles + uniformCycles / static_cast<double>(vectorExtent().guess());
+      Value isWorthIt = v->less(static_cast<int64_t>(kFewCycles / each), v->number(whole));
+      v->either(isWorthIt, share, [&] { all(0, v->number(vectorExtent())); });
+      return;
+    }
+    case plan::Sharing::Columns: {
+      Extent extent = vectorExtent();
+      // As many vectors for each that there are not too many pieces.
+      Number count = v->number(extent), vectors = v->ceilDivide(v->ceilDivide(count, pieces), lanes);
+      Number width = v->maximum(leastColumns(), v->multiply(vectors, lanes)), parts = v->ceilDivide(count, width);
+      double cycles = elementCycles + uniformCycles / static_cast<double>(std::min<int64_t>(extent.guess(), 1024));
+      Number times = v->multiply(v->number(iterationsOf(outer) * iterationsOf(ordered) * iterationsOf(inner)), width);
+      v->parallel(parts, cycles, times, [&](Value piece) {
+        Number first = v->multiply(Number(piece), width), last = v->minimum(v->add(first, width), count);
+        all(first, last);
+      });
+      return;
+    }
+    }
   }
 
   void over(ArrayRef<unsigned> of, Position at, function_ref<void(Position)> inside) {
@@ -191,56 +323,14 @@ private:
     });
   }
 
-  // Threads share the vector loop: the columns.
-  bool emitColumns(Position origin, std::string &plan) {
-    constexpr int64_t kMostPieces = 16, kLeastVectors = 4, kLeastElements = 64;
-    const int64_t least = std::max(kLeastVectors * lanes, kLeastElements);
-    Extent extent = vectorExtent();
-    if (extent.isKnown() && *extent.known() < 2 * least)
-      return false;
-    Number count = v->number(extent), width = least;
-    // As many vectors for each that there are not too many pieces.
-    Number vectors = v->ceilDivide(v->ceilDivide(count, kMostPieces), lanes);
-    width = v->maximum(width, v->multiply(vectors, lanes));
-    Number pieces = v->ceilDivide(count, width);
-    double cycles = elementCycles + uniformCycles / static_cast<double>(std::min<int64_t>(extent.guess(), 1024));
-    Number times = v->multiply(v->number(iterationsOf(outer) * iterationsOf(ordered) * iterationsOf(inner)), width);
-    v->parallel(pieces, cycles, times, [&](Value piece) {
-      Number first = v->multiply(Number(piece), width), last = v->minimum(v->add(first, width), count);
-      over(outer, origin, [&](Position place) { over(ordered, place, [&](Position at) { row(at, first, last); }); });
-    });
-    plan += ", pieces of columns";
-    return true;
+  // The fewest columns that are worth a piece.
+  int64_t leastColumns() const {
+    constexpr int64_t kLeastVectors = 4, kLeastElements = 64;
+    return std::max(kLeastVectors * lanes, kLeastElements);
   }
 
-  // Threads share the rows that are stored: each piece goes through all iterations, and does those whose row is its
-  // own. Rows are dealt out in turn, since some parts of a table may be named more often than others.
-  bool emitOwners(Position origin, const Touch::Part &index, std::string &plan) {
-    // To look whether an iteration is a piece's own takes about kScan cycles, which all pieces do.
-    constexpr double kScan = 1.5, kFewCycles = 40'000;
-    constexpr int64_t kChunk = 1024;
-    double cycles = cyclesOfRow();
-    int64_t pieces = cycles < 64 ? 8 : cycles < 512 ? 16 : 32;
-    if (cycles < 8 * kScan || (index.size.isKnown() && *index.size.known() < 2 * pieces))
-      return false;
-    Extent count = iterationsOf(ordered);
-    auto all = [&] {
-      over(outer, origin,
-           [&](Position place) { over(ordered, place, [&](Position at) { row(at, 0, v->number(vectorExtent())); }); });
-    };
-    Extent rows = count * iterationsOf(outer) * iterationsOf(inner), whole = rows * vectorExtent();
-    if (whole.isKnown()) {
-      if (static_cast<double>(*count.known() * *iterationsOf(outer).known()) * cycles < kFewCycles)
-        return all(), true;
-      shareOwners(origin, index, pieces, kChunk);
-    } else {
-      double each = elementCycles + uniformCycles / static_cast<double>(vectorExtent().guess());
-      Value isWorthIt = v->less(static_cast<int64_t>(kFewCycles / each), v->number(whole));
-      v->either(isWorthIt, [&] { shareOwners(origin, index, pieces, kChunk); }, all);
-    }
-    plan += ", " + std::to_string(pieces) + " owners of rows";
-    return true;
-  }
+  // To look whether an iteration is a piece's own takes about kScan cycles, which all pieces do.
+  static constexpr double kScan = 1.5, kFewCycles = 40'000;
 
   void shareOwners(Position origin, const Touch::Part &index, int64_t pieces, int64_t chunk) {
     constexpr double kAlways = 1e6;
@@ -344,14 +434,22 @@ private:
 
   unsigned vectorLoop = kNoLoop;
   int64_t lanes = 1;
+  plan::Sharing sharing = plan::Sharing::Alone;
+  int64_t pieces = 1;
   SmallVector<unsigned> outer, ordered, inner;
   VectorBuilder *v = nullptr, *scalars = nullptr;
 };
 
 } // namespace
 
-bool emitStoringLoops(scf::ForOp outermost, const Target &target, std::string &plan) {
-  return emitCarriedLoop(outermost, target, plan) || StoringLoops(outermost, target).emit(plan);
+Attribute chooseStoringPlan(scf::ForOp outermost, const Target &target, const OpBuilder &builder) {
+  if (Attribute carried = chooseCarriedPlan(outermost, target, builder))
+    return carried;
+  return StoringLoops(outermost, target, builder).choose();
+}
+
+LogicalResult emitStoringLoops(scf::ForOp outermost, plan::StoringAttr plan, const Target &target, std::string &text) {
+  return StoringLoops(outermost, target, OpBuilder(outermost)).emit(plan, text);
 }
 
 } // namespace calque::codegen

@@ -33,8 +33,9 @@ struct Touch {
 // The loops and their body, and how to emit parts of it elsewhere.
 class StoringNest {
 public:
-  StoringNest(mlir::scf::ForOp outermost, const Target &target)
-      : b(outermost), location(outermost.getLoc()), target(target), outermost(outermost) {}
+  // `builder`: where what the loops become is emitted, or what their analysis computes.
+  StoringNest(mlir::scf::ForOp outermost, const Target &target, const mlir::OpBuilder &builder)
+      : b(builder), location(outermost.getLoc()), target(target), outermost(outermost) {}
 
 protected:
   // The loops from the outermost on. Fails where none is independent.
@@ -45,7 +46,10 @@ protected:
   // Makes one of two adjacent loops where all that is touched allows it.
   void mergeLoops();
 
-  bool isOutside(mlir::Value value) const { return !outermost->isAncestor(value.getParentBlock()->getParentOp()); }
+  bool isOutside(mlir::Value value) const {
+    mlir::Operation *around = value.getParentBlock()->getParentOp(); // none: what an analysis has computed
+    return !around || !outermost->isAncestor(around);
+  }
   const Touch *touchOf(mlir::Operation *op) const;
   // Whether what is computed or loaded differs between the iterations of a loop.
   bool dependsOn(mlir::Operation *op, unsigned loop) const;

@@ -1,6 +1,6 @@
 // Elementwise nests that read some operand across the direction in which they write: by squares that are transposed in
 // registers, so that both sides are read and written in whole vectors.
-#include "codegen/schedule/Kernels.h"
+#include "codegen/schedule/NestPlan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -18,40 +18,7 @@ unsigned contiguousLoop(const Access &access, const Nest &nest) {
   return kNoLoop;
 }
 
-// What is written along `along`, and read along `across`.
-struct Square {
-  unsigned along = kNoLoop, across = kNoLoop;
-  int64_t size = 0;
-};
-
-std::optional<Square> squareOf(const Nest &nest, const Target &target) {
-  if (nest.hasReduction() || nest.outputs.size() != 1 || !nest.body->getOps<linalg::IndexOp>().empty() ||
-      nest.readsBuffers() || !VectorBuilder::canVectorize(nest))
-    return std::nullopt;
-  Square square;
-  // Squares of bytes would have the body many times.
-  square.size = std::min<int64_t>(Schedule::lanesFor(nest, target), target.vectorBytes / 4);
-  square.along = contiguousLoop(nest.outputs[0], nest);
-  auto isVectorised = [](Type element) { return element.getIntOrFloatBitWidth() % 8 == 0; };
-  if (square.along == kNoLoop || square.size < 4 || !isVectorised(nest.outputs[0].element))
-    return std::nullopt;
-  for (const Access &access : nest.inputs) {
-    unsigned loop = contiguousLoop(access, nest);
-    if (!access.isUsed || loop == kNoLoop || loop == square.along || !access.varies(square.along))
-      continue;
-    if ((square.across != kNoLoop && square.across != loop) || !isVectorised(access.element))
-      return std::nullopt;
-    square.across = loop;
-  }
-  // A square has the body once for each of its rows, and LLVM takes more than linear time for long code.
-  constexpr int64_t kLongestBodies = 512;
-  if (square.size * std::distance(nest.body->begin(), nest.body->end()) > kLongestBodies)
-    return std::nullopt;
-  if (square.across == kNoLoop || nest.extents[square.across].guess() < square.size ||
-      nest.extents[square.along].guess() < square.size)
-    return std::nullopt;
-  return square;
-}
+bool isVectorised(Type element) { return element.getIntOrFloatBitWidth() % 8 == 0; }
 
 // `count` iterations of a loop, from `start` on. The body has no index of it.
 Nest partOf(Nest nest, VectorBuilder &v, unsigned loop, const Number &start, const Number &count) {
@@ -72,14 +39,12 @@ Nest partOf(Nest nest, VectorBuilder &v, unsigned loop, const Number &start, con
 }
 
 // A nest whose two loops are multiples of the square's size.
-void emitSquares(Schedule &schedule, const Nest &nest, const Square &square) {
-  // So many squares side by side are read from a page before the next one.
-  constexpr int64_t kSquares = 4;
+void emitSquares(Schedule &schedule, const Nest &nest, const SquaresPlan &square) {
   VectorBuilder v(schedule.builder, nest, square.along, square.size),
       w(schedule.builder, nest, square.across, square.size);
   Number along = v.number(nest.extents[square.along]), across = v.number(nest.extents[square.across]);
   SmallVector<unsigned> outer;
-  Number count = v.ceilDivide(across, kSquares * square.size);
+  Number count = v.ceilDivide(across, square.beside * square.size);
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
     if (loop != square.across && loop != square.along) {
       outer.push_back(loop);
@@ -104,7 +69,7 @@ void emitSquares(Schedule &schedule, const Nest &nest, const Square &square) {
       v.store(nest.outputs[0], row, v.body(row, {none}, square.size)[0], square.size);
     }
   };
-  double cycles = cyclesOfBody(nest, schedule.target) * static_cast<double>(kSquares * 2);
+  double cycles = square.cycles * static_cast<double>(square.beside * 2);
   v.parallel(count, cycles, along, [&](Value piece) {
     Position at(nest.numLoops());
     Value rest = piece;
@@ -113,8 +78,8 @@ void emitSquares(Schedule &schedule, const Nest &nest, const Square &square) {
       at.index[loop] = arith::RemUIOp::create(v.b, v.location, rest, extent);
       rest = arith::DivUIOp::create(v.b, v.location, rest, extent);
     }
-    Value first = arith::MulIOp::create(v.b, v.location, rest, v.index(kSquares * square.size));
-    Value last = v.valueOf(v.minimum(v.add(Number(first), kSquares * square.size), across));
+    Value first = arith::MulIOp::create(v.b, v.location, rest, v.index(square.beside * square.size));
+    Value last = v.valueOf(v.minimum(v.add(Number(first), square.beside * square.size), across));
     v.loop(along, square.size, {}, [&](Value i, ValueRange) {
       v.loop(first, last, square.size, {}, [&](Value j, ValueRange) {
         emitSquare(at.at(square.along, i).at(square.across, j));
@@ -127,27 +92,83 @@ void emitSquares(Schedule &schedule, const Nest &nest, const Square &square) {
 
 } // namespace
 
-bool emitTransposedNest(Schedule &schedule, const Nest &nest, function_ref<void(const Nest &)> emitRest) {
-  std::optional<Square> square = squareOf(nest, schedule.target);
-  if (!square)
+bool SquaresPlan::fits(const Nest &nest, unsigned along, unsigned across) {
+  if (nest.hasReduction() || nest.outputs.size() != 1 || !nest.body->getOps<linalg::IndexOp>().empty() ||
+      nest.readsBuffers() || !VectorBuilder::canVectorize(nest) || along == across ||
+      contiguousLoop(nest.outputs[0], nest) != along || !isVectorised(nest.outputs[0].element))
     return false;
+  bool hasAcross = false;
+  for (const Access &access : nest.inputs) {
+    unsigned loop = contiguousLoop(access, nest);
+    if (!access.isUsed || loop == kNoLoop || loop == along || !access.varies(along))
+      continue;
+    if (loop != across || !isVectorised(access.element))
+      return false;
+    hasAcross = true;
+  }
+  return hasAcross;
+}
+
+// Squares of bytes would have the body many times.
+int64_t SquaresPlan::largestSize(const Nest &nest, const Target &target) {
+  return std::min<int64_t>(Schedule::lanesFor(nest, target), target.vectorBytes / 4);
+}
+
+std::optional<SquaresPlan> SquaresPlan::of(const Nest &nest, const Target &target) {
+  if (nest.hasReduction() || nest.outputs.size() != 1)
+    return std::nullopt;
+  SquaresPlan plan;
+  plan.size = largestSize(nest, target);
+  plan.beside = 4;
+  plan.along = contiguousLoop(nest.outputs[0], nest);
+  if (plan.along == kNoLoop || plan.size < 4)
+    return std::nullopt;
+  for (const Access &access : nest.inputs)
+    if (unsigned loop = contiguousLoop(access, nest);
+        access.isUsed && loop != kNoLoop && loop != plan.along && access.varies(plan.along))
+      plan.across = loop;
+  if (plan.across == kNoLoop || !fits(nest, plan.along, plan.across))
+    return std::nullopt;
+  // A square has the body once for each of its rows, and LLVM takes more than linear time for long code.
+  constexpr int64_t kLongestBodies = 512;
+  if (plan.size * std::distance(nest.body->begin(), nest.body->end()) > kLongestBodies ||
+      nest.extents[plan.across].guess() < plan.size || nest.extents[plan.along].guess() < plan.size)
+    return std::nullopt;
+  plan.cycles = cyclesOfBody(nest, target);
+  auto planRest = [&](Nest rest, unsigned loop) -> std::optional<VectorPlan> {
+    if (!plan.leavesRest(nest, loop))
+      return std::nullopt;
+    const Extent &extent = nest.extents[loop];
+    rest.extents[loop] =
+        extent.isKnown() ? Extent(*extent.known() % plan.size) : Extent(OpFoldResult(extent.unknown().front()));
+    return VectorPlan::of(rest, target, false);
+  };
+  plan.restAcross = planRest(nest, plan.across);
+  Nest below = nest;
+  if (const Extent &extent = nest.extents[plan.across]; extent.isKnown())
+    below.extents[plan.across] = *extent.known() / plan.size * plan.size;
+  plan.restAlong = planRest(below, plan.along);
+  return plan;
+}
+
+void emitTransposedNest(Schedule &schedule, const Nest &nest, const SquaresPlan &plan,
+                        function_ref<void(const Nest &, const VectorPlan &)> emitRest) {
   VectorBuilder v(schedule.builder, nest, kNoLoop, 1);
   // The whole squares along a loop, and what is left behind them.
   auto cut = [&](unsigned loop) {
-    Number extent = v.number(nest.extents[loop]), rest = v.remainder(extent, square->size);
+    Number extent = v.number(nest.extents[loop]), rest = v.remainder(extent, plan.size);
     return std::pair(v.subtract(extent, rest), rest);
   };
-  auto [wholeAcross, restAcross] = cut(square->across);
-  auto [wholeAlong, restAlong] = cut(square->along);
-  Nest belowRest = partOf(nest, v, square->across, 0, wholeAcross);
-  emitSquares(schedule, partOf(belowRest, v, square->along, 0, wholeAlong), *square);
-  if (!(restAcross == 0))
-    emitRest(partOf(nest, v, square->across, wholeAcross, restAcross));
-  if (!(restAlong == 0))
-    emitRest(partOf(belowRest, v, square->along, wholeAlong, restAlong));
+  auto [wholeAcross, restAcross] = cut(plan.across);
+  auto [wholeAlong, restAlong] = cut(plan.along);
+  Nest belowRest = partOf(nest, v, plan.across, 0, wholeAcross);
+  emitSquares(schedule, partOf(belowRest, v, plan.along, 0, wholeAlong), plan);
+  if (plan.restAcross)
+    emitRest(partOf(nest, v, plan.across, wholeAcross, restAcross), *plan.restAcross);
+  if (plan.restAlong)
+    emitRest(partOf(belowRest, v, plan.along, wholeAlong, restAlong), *plan.restAlong);
   if (schedule.plan)
-    *schedule.plan = ("squares of " + Twine(square->size) + ", transposed in registers").str();
-  return true;
+    *schedule.plan = ("squares of " + Twine(plan.size) + ", transposed in registers").str();
 }
 
 } // namespace calque::codegen

@@ -1,4 +1,4 @@
-#include "codegen/schedule/Kernels.h"
+#include "codegen/schedule/NestPlan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -12,77 +12,25 @@ using namespace mlir;
 
 namespace calque::codegen {
 
-std::optional<Combiner> Combiner::of(const Nest &nest) { return nest.hasReduction() ? ofBody(nest) : std::nullopt; }
-
-std::optional<Combiner> Combiner::ofBody(const Nest &nest) {
-  if (nest.outputs.size() != 1)
-    return std::nullopt;
-  BlockArgument result = nest.body->getArguments().back();
-  Operation *operation = nest.body->getTerminator()->getOperand(0).getDefiningOp();
-  if (!operation || operation->getBlock() != nest.body || operation->getNumOperands() != 2 || !result.hasOneUse() ||
-      !llvm::is_contained(operation->getOperands(), result))
-    return std::nullopt;
-  std::optional<TypedAttr> identity = arith::getNeutralElement(operation);
-  if (!identity)
-    return std::nullopt;
-  return Combiner{operation, *identity};
-}
-
-bool Combiner::isFloatSum() const { return isa<arith::AddFOp>(operation); }
-
-// Whether an elementwise nest computes bools and bytes of such alone.
-static bool computesBytes(const Nest &nest) {
-  auto isByte = [](Type type) { return type.isIntOrFloat() && type.getIntOrFloatBitWidth() <= 8; };
-  return !nest.hasReduction() && llvm::all_of(nest.body->getArgumentTypes(), isByte) &&
-         llvm::all_of(nest.body->without_terminator(), [&](Operation &op) {
-           return llvm::all_of(op.getOperandTypes(), isByte) && llvm::all_of(op.getResultTypes(), isByte);
-         });
-}
-
-int64_t Schedule::lanesFor(const Nest &nest, const Target &target) {
-  unsigned bits = computesBytes(nest) ? 8 : 32;
-  for (const auto *accesses : {&nest.inputs, &nest.outputs})
-    for (const Access &access : *accesses)
-      if (access.isBuffer)
-        bits = std::max(bits, access.element.getIntOrFloatBitWidth());
-  return target.vectorBytes * 8 / bits;
-}
-
 namespace {
 
 // Emits the kernel of a nest for one choice of the vector loop.
 class VectorNest {
 public:
-  VectorNest(Schedule &schedule, const Nest &nest, unsigned vectorLoop, int64_t lanes, std::optional<Combiner> combiner)
-      : schedule(schedule), nest(nest), v(schedule.builder, nest, vectorLoop, lanes),
-        scalars(schedule.builder, nest, VectorBuilder::kNoLoop, 1), combiner(combiner) {
-    for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
-      if (loop != vectorLoop)
-        (nest.isReduction[loop] ? reductions : parallels).push_back(loop);
-    takeShared();
-    auto byStride = [&](const auto &accesses) {
-      return [&](unsigned a, unsigned b) {
-        auto total = [&](unsigned loop) {
-          int64_t sum = 0;
-          for (const Access &access : accesses)
-            sum += access.distance(loop);
-          return sum;
-        };
-        return total(a) > total(b);
-      };
-    };
-    llvm::stable_sort(parallels, byStride(nest.outputs));
-    llvm::stable_sort(reductions, byStride(nest.inputs));
-    if (!parallels.empty())
-      farthest = parallels[0];
-    // Where the first of the outer loops is short, threads share the longest.
-    if (parallels.size() > 1 && nest.extents[parallels[0]].guess() < 8) {
-      auto longest = std::max_element(parallels.begin(), parallels.end(), [&](unsigned a, unsigned b) {
-        return nest.extents[a].guess() < nest.extents[b].guess();
-      });
-      std::rotate(parallels.begin(), longest, longest + 1);
+  VectorNest(Schedule &schedule, const Nest &nest, const VectorPlan &plan, std::optional<Combiner> combiner)
+      : schedule(schedule), nest(nest), v(schedule.builder, nest, plan.along, plan.lanes),
+        scalars(schedule.builder, nest, VectorBuilder::kNoLoop, 1), combiner(combiner), parallels(plan.loops),
+        reductions(plan.terms), shared(plan.beside), most(plan.vectors), cycles(plan.cycles) {
+    int64_t distance = -1;
+    for (unsigned loop = 0; loop < nest.numLoops(); ++loop) {
+      int64_t own = 0;
+      for (const Access &output : nest.outputs)
+        own += output.distance(loop);
+      if (llvm::is_contained(parallels, loop) && own > distance) {
+        farthest = loop;
+        distance = own;
+      }
     }
-    cycles = cyclesOfBody(nest, schedule.target) / static_cast<double>(lanes);
   }
 
   void emit() {
@@ -224,7 +172,7 @@ private:
     if (!vectorExtent().isKnown())
       return columnsOfUnknown(at);
     int64_t extent = *vectorExtent().known(), vectors = extent / v.lanes;
-    int64_t unroll = std::clamp<int64_t>(vectors, 1, nest.hasReduction() ? 4 : isSmall() && shared.empty() ? 2 : 1);
+    int64_t unroll = std::clamp<int64_t>(vectors, 1, most);
     int64_t steps = vectors / unroll;
     auto block = [&](Position from, int64_t count, int64_t tail) {
       SmallVector<Position> points;
@@ -256,7 +204,7 @@ private:
   // The same for an unknown number of vectors: blocks of several vectors, then single vectors, then a masked one.
   void columnsOfUnknown(Position at) {
     Number extent = v.number(vectorExtent());
-    int64_t unroll = nest.hasReduction() ? 4 : isSmall() && shared.empty() ? 2 : 1, width = unroll * v.lanes;
+    int64_t unroll = most, width = unroll * v.lanes;
     auto block = [&](Position from, int64_t count, const Number &valid) {
       SmallVector<Position> points;
       for (int64_t i = 0; i < count; ++i)
@@ -283,28 +231,6 @@ private:
       });
     if (v.lanes > 1)
       v.onlyIf(v.less(0, rest), [&] { block(at.at(v.vectorLoop, v.valueOf(afterVectors)), 1, rest); });
-  }
-
-  bool isSmall() const { return std::distance(nest.body->begin(), nest.body->end()) <= 24; }
-
-  // Short loops whose iterations read the same and differ in the places of their results and in what they make of an
-  // index, such as the elements of a window that a gradient is for: one block does them all, with what they share once.
-  void takeShared() {
-    constexpr int64_t kMost = 8, kMostOperations = 1024;
-    const int64_t operations = std::distance(nest.body->begin(), nest.body->end());
-    int64_t count = 1;
-    if (nest.hasReduction() || nest.readsBuffers())
-      return;
-    for (unsigned loop : SmallVector<unsigned>(parallels)) {
-      auto isRead = [&](const Access &access) { return access.isUsed && access.varies(loop); };
-      std::optional<int64_t> extent = nest.extents[loop].known();
-      if (!extent || count * *extent > kMost || count * *extent * operations > kMostOperations ||
-          !nest.isIndexed(loop) || llvm::any_of(nest.inputs, isRead))
-        continue;
-      count *= *extent;
-      shared.push_back(loop);
-      llvm::erase(parallels, loop);
-    }
   }
 
   // Asks for what the next rows of windows will read: the processor does not foresee reads that go from one row of an
@@ -429,7 +355,7 @@ private:
     Row row;
     row.isKnown = vectorExtent().isKnown();
     row.extent = vectorExtent().known().value_or(0);
-    row.unroll = row.isKnown ? std::clamp<int64_t>(row.extent / v.lanes, 1, 4) : 4;
+    row.unroll = row.isKnown ? std::clamp<int64_t>(row.extent / v.lanes, 1, most) : most;
     row.step = row.unroll * v.lanes;
     row.steps = row.extent / row.step;
     Number extent = v.number(vectorExtent());
@@ -479,140 +405,44 @@ private:
   VectorBuilder v, scalars;
   std::optional<Combiner> combiner;
   SmallVector<unsigned> parallels, reductions, shared;
+  int64_t most;                               // vectors at a time
   unsigned farthest = VectorBuilder::kNoLoop; // the loop with the largest strides of results
   double cycles;
 };
 
-// Chooses the vector loop: the one along which most operands are contiguous. kNoLoop for a nest without loops.
-unsigned chooseVectorLoop(const Nest &nest, int64_t lanes, bool canReduce) {
-  unsigned best = VectorBuilder::kNoLoop;
-  double bestCost = std::numeric_limits<double>::infinity();
-  for (unsigned loop = 0; loop < nest.numLoops(); ++loop) {
-    if (nest.isReduction[loop] && !canReduce)
-      continue;
-    double cost = nest.isReduction[loop] ? 0.1 : 0;
-    for (const auto *accesses : {&nest.inputs, &nest.outputs})
-      for (const Access &access : *accesses)
-        if (access.varies(loop))
-          cost += access.strides[loop] == 1 ? 1 : static_cast<double>(lanes);
-    int64_t extent = nest.extents[loop].guess(), vectors = (extent + lanes - 1) / lanes;
-    cost = (cost + 0.5) * static_cast<double>(vectors * lanes) / static_cast<double>(extent);
-    if (cost < bestCost) {
-      best = loop;
-      bestCost = cost;
-    }
-  }
-  return best;
+void emit(Schedule &schedule, const Nest &nest, const VectorPlan &plan, const std::optional<Combiner> &combiner) {
+  if (schedule.plan)
+    *schedule.plan += plan.text(nest);
+  VectorNest(schedule, nest, plan, combiner).emit();
 }
-
-void emitNest(Schedule &schedule, const Nest &nest, const std::optional<Combiner> &combiner);
-
-} // namespace
-
-// The number of pieces depends on sizes alone.
-Pieces Pieces::of(const Nest &nest) {
-  constexpr int64_t kFewResults = 4096, kPieceTerms = Target::kPieceTerms;
-  if (!nest.isKnown())
-    return {};
-  int64_t results = *nest.iterations(false).known(), terms = *nest.iterations(true).known();
-  bool hasIndex = !nest.body->getOps<linalg::IndexOp>().empty();
-  if (hasIndex || results > kFewResults || results * terms < 4 * kPieceTerms)
-    return {};
-  unsigned split = VectorBuilder::kNoLoop;
-  for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
-    if (nest.isReduction[loop] &&
-        (split == VectorBuilder::kNoLoop || *nest.extents[loop].known() > *nest.extents[split].known()))
-      split = loop;
-  // With enough rows there is nothing to gain. A sum of a row reads it once from end to end; pieces of rows would not.
-  auto isRow = [&](unsigned loop) {
-    return llvm::all_of(nest.inputs, [&](const Access &access) {
-      return !access.varies(split) || !access.varies(loop) || access.distance(loop) > access.distance(split);
-    });
-  };
-  for (unsigned loop = 0; loop < nest.numLoops(); ++loop) {
-    int64_t extent = *nest.extents[loop].known();
-    if (!nest.isReduction[loop] &&
-        ((extent >= 64 && isRow(loop)) || (extent >= 16 && !(nest.outputs[0].strides[loop] == 1))))
-      return {};
-  }
-  int64_t extent = *nest.extents[split].known(),
-          pieces = std::min({Target::kMostPiecesOfSums, results * terms / kPieceTerms, extent});
-  if (pieces < 2)
-    return {};
-  // A number that divides all terms leaves no rest. Powers of two often divide the number of images, too: then a piece
-  // has whole ones, and a group can take it image by image.
-  int64_t power = int64_t(1) << llvm::Log2_64(static_cast<uint64_t>(pieces));
-  return {split, extent % power ? pieces : power};
-}
-
-namespace {
 
 // Splits reductions with few results and many terms into pieces of the terms, which threads share.
-bool emitInPieces(Schedule &schedule, Nest &nest, const Combiner &combiner) {
-  auto [split, pieces] = Pieces::of(nest);
-  if (!pieces)
-    return false;
-  int64_t extent = *nest.extents[split].known(), results = *nest.iterations(false).known();
-  int64_t size = extent / pieces, rest = extent - size * pieces;
-  PartialResults partial(schedule, nest, combiner, pieces + (rest ? 1 : 0));
+void emit(Schedule &schedule, const Nest &nest, const PiecesPlan &plan) {
+  Combiner combiner = *Combiner::of(nest);
+  const int64_t count = plan.count + (plan.rest ? 1 : 0);
+  PartialResults partial(schedule, nest, combiner, count);
   Value identity = arith::ConstantOp::create(schedule.builder, nest.location(), combiner.identity);
   Schedule inner{schedule.builder, schedule.target, identity};
-  Nest main = nest;
-  main.outputs = {partial.access};
-  if (rest) {
-    Nest tail = main;
-    tail.slice(split, size * pieces, rest);
-    tail.outputs[0].offset = pieces * results;
-    emitNest(inner, tail, combiner);
+  Nest cut = nest;
+  cut.outputs = {partial.access};
+  if (plan.rest) {
+    Nest rest = restOf(cut, plan.loop, plan.count);
+    rest.outputs[0].offset = plan.count * *partial.results.known();
+    emit(inner, rest, *plan.rest, combiner);
   }
-  main.extents[split] = size * pieces;
-  unsigned piece = main.split(split, size);
-  main.isReduction[piece] = false;
-  main.outputs[0].strides[piece] = results;
+  Nest each = pieceOf(cut, plan.loop, plan.count);
+  each.outputs[0].strides.back() = partial.results;
   inner.plan = schedule.plan;
-  emitNest(inner, main, combiner);
+  emit(inner, each, plan.each, combiner);
   if (schedule.plan)
-    *schedule.plan += ", " + std::to_string(pieces + (rest ? 1 : 0)) + " pieces of terms";
-  partial.combine(schedule);
-  return true;
-}
-
-void emitNest(Schedule &schedule, const Nest &nest, const std::optional<Combiner> &combiner) {
-  int64_t lanes = schedule.lanesFor(nest);
-  unsigned vectorLoop = VectorBuilder::kNoLoop;
-  if (schedule.order && schedule.order->vectorLoop) {
-    unsigned number = 0;
-    for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
-      if (nest.isReduction[loop] && number++ == *schedule.order->vectorLoop)
-        vectorLoop = loop;
-  } else {
-    vectorLoop = chooseVectorLoop(nest, lanes, combiner && !schedule.order);
-  }
-  // What is not contiguous has code for each lane.
-  auto isStrided = [&](const Access &access) {
-    return access.varies(vectorLoop) && !(access.strides[vectorLoop] == 1);
-  };
-  if (vectorLoop == VectorBuilder::kNoLoop)
-    lanes = 1;
-  else if (llvm::any_of(nest.inputs, isStrided) || llvm::any_of(nest.outputs, isStrided))
-    lanes = std::min<int64_t>(lanes, schedule.target.vectorBytes / 4);
-  if (vectorLoop != VectorBuilder::kNoLoop)
-    while (lanes > 2 && lanes / 2 >= nest.extents[vectorLoop].guess())
-      lanes /= 2;
-  if (schedule.plan) {
-    llvm::raw_string_ostream stream(*schedule.plan);
-    if (vectorLoop == VectorBuilder::kNoLoop)
-      stream << "one element after the other";
-    else
-      stream << "vectors of " << lanes << " along " << (nest.isReduction[vectorLoop] ? "terms" : "results");
-  }
-  VectorNest(schedule, nest, vectorLoop, lanes, combiner).emit();
+    *schedule.plan += ", " + std::to_string(count) + " pieces of terms";
+  partial.combine(schedule, Extent(count), plan.sums);
 }
 
 } // namespace
 
 PartialResults::PartialResults(Schedule &schedule, const Nest &nest, Combiner combiner, int64_t pieces)
-    : access(nest.outputs[0]), results(nest.iterations(false)), nest(nest), combiner(combiner), pieces(pieces) {
+    : access(accessOf(nest, loops)), results(nest.iterations(false)), nest(nest), combiner(combiner), pieces(pieces) {
   OpBuilder &b = schedule.builder;
   if (std::optional<int64_t> known = results.known()) {
     access.value = memref::AllocOp::create(b, nest.location(), MemRefType::get({pieces * *known}, access.element));
@@ -621,6 +451,10 @@ PartialResults::PartialResults(Schedule &schedule, const Nest &nest, Combiner co
     auto type = MemRefType::get({ShapedType::kDynamic}, access.element);
     access.value = memref::AllocOp::create(b, nest.location(), type, ValueRange{size});
   }
+}
+
+Access PartialResults::accessOf(const Nest &nest, SmallVectorImpl<unsigned> &loops) {
+  Access access = nest.outputs[0];
   access.offset = 0;
   access.unknownOffset = {};
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
@@ -634,70 +468,43 @@ PartialResults::PartialResults(Schedule &schedule, const Nest &nest, Combiner co
     access.strides[loop] = stride;
     stride = stride * nest.extents[loop];
   }
+  return access;
+}
+
+void PartialResults::combine(Schedule whole, const Extent &count, const VectorPlan &plan) const {
+  whole.plan = nullptr;
+  whole.isExact = combiner.isFloatSum();
+  Gathering sums(nest, combiner, access, loops, results, count);
+  emit(whole, sums.nest, plan, Combiner::of(sums.nest));
 }
 
 void PartialResults::combine(Schedule whole, const Extent &count) const {
-  Schedule schedule = whole;
-  schedule.plan = nullptr;
-  schedule.isExact = combiner.isFloatSum();
-  OpBuilder &b = schedule.builder;
-  Location location = nest.location();
-  Nest gather = nest;
-  gather.extents.clear();
-  gather.isReduction.clear();
-  Access from = access, into = nest.outputs[0];
-  from.strides.clear();
-  into.strides.clear();
-  for (unsigned loop : loops) {
-    gather.extents.push_back(nest.extents[loop]);
-    gather.isReduction.push_back(false);
-    from.strides.push_back(access.strides[loop]);
-    into.strides.push_back(nest.outputs[0].strides[loop]);
-  }
-  gather.extents.push_back(count);
-  gather.isReduction.push_back(true);
-  from.strides.push_back(results);
-  into.strides.push_back(0);
-  from.isUsed = true;
-  gather.inputs = {from};
-  gather.outputs = {into};
-  // A body that consists of the combining operation alone.
-  Block body;
-  body.addArguments({from.element, into.element}, {location, location});
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToEnd(&body);
-    OperationState state(location, combiner.operation->getName());
-    state.operands = {body.getArgument(1), body.getArgument(0)};
-    state.types.push_back(into.element);
-    state.attributes = combiner.operation->getAttrs();
-    linalg::YieldOp::create(b, location, b.create(state)->getResult(0));
-  }
-  gather.body = &body;
-  emitNest(schedule, gather, Combiner::of(gather));
+  Gathering sums(nest, combiner, access, loops, results, count);
+  combine(whole, count, VectorPlan::of(sums.nest, whole.target, true));
 }
 
-void emitVectorNest(Schedule schedule, Nest nest) {
-  // A copy of bools is one of bytes.
+void emitNest(Schedule schedule, Nest nest, const NestPlan &plan) {
+  if (const auto *squares = std::get_if<SquaresPlan>(&plan))
+    return emitTransposedNest(schedule, nest, *squares, [&](const Nest &rest, const VectorPlan &own) {
+      emit(schedule, rest, own, std::nullopt);
+    });
+  if (const auto *pieces = std::get_if<PiecesPlan>(&plan))
+    return emit(schedule, nest, *pieces);
+  emit(schedule, nest, std::get<VectorPlan>(plan), schedule.errors ? Combiner::ofBody(nest) : Combiner::of(nest));
+}
+
+void copyAsBytes(Nest &nest, OpBuilder &builder) {
   if (auto from = dyn_cast<BlockArgument>(nest.body->getTerminator()->getOperand(0));
       from && llvm::hasSingleElement(*nest.body) && nest.outputs.size() == 1 && !nest.hasReduction() &&
       from.getArgNumber() < nest.inputs.size() && nest.inputs[from.getArgNumber()].isBuffer)
     for (auto *accesses : {&nest.inputs, &nest.outputs})
       for (Access &access : *accesses)
-        access = access.ofBytes(schedule.builder, nest.location());
-  // One row of a sum that goes on has no loop over terms.
-  std::optional<Combiner> combiner = schedule.errors ? Combiner::ofBody(nest) : Combiner::of(nest);
-  if (!combiner && emitTransposedNest(schedule, nest, [&](const Nest &rest) { emitNest(schedule, rest, combiner); }))
-    return;
-  if (schedule.order || !combiner || !emitInPieces(schedule, nest, *combiner))
-    emitNest(schedule, nest, combiner);
+        access = access.ofBytes(builder, nest.location());
 }
 
-SumOrder SumOrder::of(const Nest &nest, const Target &target) {
-  unsigned loop = chooseVectorLoop(nest, Schedule::lanesFor(nest, target), Combiner::of(nest).has_value());
-  if (loop == VectorBuilder::kNoLoop || !nest.isReduction[loop])
-    return {};
-  return {static_cast<unsigned>(llvm::count(ArrayRef(nest.isReduction).take_front(loop), true))};
+void emitPart(Schedule schedule, Nest nest) {
+  copyAsBytes(nest, schedule.builder);
+  emitNest(schedule, nest, chooseNestPlan(nest, schedule.target, schedule.order, schedule.errors.has_value()));
 }
 
 } // namespace calque::codegen
