@@ -154,7 +154,9 @@ template <typename... Parts> [[noreturn]] void fail(const Parts &...parts) { thr
 
 class Reader {
 public:
-  Reader(std::span<const std::byte> given, const char *(*keep)(const std::string &)) : bytes(given), keep(keep) {}
+  Reader(std::span<const std::byte> given, const char *(*keep)(const std::string &),
+         std::string (*shown)(std::string_view))
+      : bytes(given), keep(keep), shown(shown) {}
 
   RecordingRef whole() {
     auto version = bytes.number<std::uint32_t>();
@@ -310,8 +312,9 @@ private:
     case AttributeKind::Number:
       return number();
     case AttributeKind::String:
-    case AttributeKind::Text:
       return bytes.text();
+    case AttributeKind::Text:
+      return shown ? shown(bytes.text()) : bytes.text();
     case AttributeKind::Ints: {
       std::vector<std::int64_t> list(bytes.compactCount(8));
       for (std::int64_t &each : list)
@@ -455,6 +458,7 @@ private:
 
   ByteReader bytes;
   const char *(*keep)(const std::string &);
+  std::string (*shown)(std::string_view);
   std::vector<Text> texts;
   std::size_t numCounted = 0;
 };
@@ -468,9 +472,10 @@ void writeProgram(const Recording &recording, ByteWriter &bytes) {
 
 void writeCode(const Recording &recording, ByteWriter &bytes) { Writer(bytes, false).program(recording); }
 
-ReadProgram readProgram(std::span<const std::byte> bytes, const char *(*keep)(const std::string &)) {
+ReadProgram readProgram(std::span<const std::byte> bytes, const char *(*keep)(const std::string &),
+                        std::string (*shown)(std::string_view)) {
   try {
-    return {Reader(bytes, keep).whole(), ""};
+    return {Reader(bytes, keep, shown).whole(), ""};
   } catch (const Refused &refused) {
     return {nullptr, refused.fault};
   }

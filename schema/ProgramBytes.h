@@ -23,7 +23,9 @@ struct ReadProgram {
 };
 // Reads what writeProgram has written, and nothing else: every operation and attribute is known, operands come before
 // their uses, and the types of results are those of the type rules. `keep` makes a text live as long as the process.
-ReadProgram readProgram(std::span<const std::byte> bytes, const char *(*keep)(const std::string &));
+// Labels of prints and messages of assertions become what `shown` makes of them.
+ReadProgram readProgram(std::span<const std::byte> bytes, const char *(*keep)(const std::string &),
+                        std::string (*shown)(std::string_view) = nullptr);
 
 } // namespace calque::schema
 #endif

@@ -5,16 +5,18 @@
 #include "frontend/core/Signature.h"
 #include "frontend/core/Trace.h"
 #include "runtime/Fork.h"
+#include "runtime/Printable.h"
 
 #include <mutex>
 #include <set>
 
 namespace calque {
 namespace {
+// Programs write errors to terminals, and names and messages of files are among their texts.
 std::string describe(const std::string &message, SourceLocation location) {
   if (!location.line)
-    return message;
-  return absl::StrCat(message, "\n  at ", location.file, ":", location.line);
+    return runtime::printable(message);
+  return runtime::printable(absl::StrCat(message, "\n  at ", location.file, ":", location.line));
 }
 } // namespace
 

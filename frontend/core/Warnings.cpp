@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "calque/warnings.h"
 #include "runtime/Fork.h"
+#include "runtime/Printable.h"
 
 #include <iostream>
 #include <memory>
@@ -44,7 +45,7 @@ void detail::printWarning(const std::string &message, SourceLocation where) {
   std::string line = absl::StrCat("calque: warning: ", message);
   if (where.line)
     absl::StrAppend(&line, " (at ", where.file, ":", where.line, ")");
-  std::cerr << absl::StrCat(line, "\n") << std::flush;
+  std::cerr << runtime::printable(absl::StrCat(line, "\n")) << std::flush;
 }
 
 } // namespace calque

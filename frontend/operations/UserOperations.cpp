@@ -6,6 +6,7 @@
 #include "frontend/core/Shape.h"
 #include "frontend/core/Tracer.h"
 #include "runtime/Fork.h"
+#include "runtime/Printable.h"
 
 #include <map>
 #include <mutex>
@@ -102,6 +103,8 @@ schema::ExternRules &userOperationRules() {
 Operation::Operation(OperationDefinition definition, SourceLocation where) {
   if (definition.name.empty())
     throw ValueError("an operation needs a name", where);
+  if (runtime::printable(definition.name) != definition.name) // a file would have another
+    throw ValueError(absl::StrCat("the name of operation '", definition.name, "' has a control character"), where);
   if (!definition.types || !definition.kernel)
     throw ValueError(absl::StrCat("operation '", definition.name, "' needs a type rule and a kernel"), where);
   auto shared = std::make_shared<const OperationDefinition>(std::move(definition));

@@ -9,6 +9,7 @@
 #include "frontend/gradients/Tape.h"
 #include "frontend/operations/UserOperations.h"
 #include "runtime/Fork.h"
+#include "runtime/Printable.h"
 
 #include <algorithm>
 #include <numeric>
@@ -475,7 +476,7 @@ std::string SavedFunctions::str(SourceLocation where) const {
   for (const auto &[name, variable] : file(where).variables)
     absl::StrAppend(&text, "variable '", name, "': ", variable.state()->type->str(),
                     variable.state()->trainable ? "" : ", not trainable", "\n");
-  return text;
+  return runtime::printable(text);
 }
 
 } // namespace calque

@@ -1,5 +1,4 @@
 // Functions to and from their file: programs as bytes, weights as tensors, and signatures as JSON among the metadata.
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "frontend/core/Apply.h"
 #include "frontend/core/Shape.h"
@@ -7,6 +6,7 @@
 #include "frontend/operations/UserOperations.h"
 #include "frontend/saving/SavedFunctions.h"
 #include "frontend/saving/TensorFile.h"
+#include "runtime/Printable.h"
 #include "schema/ProgramBytes.h"
 
 #include <algorithm>
@@ -216,12 +216,13 @@ private:
 
 //===-- Loading ---------------------------------------------------------------------------------===//
 
-// Keeps a text. What calls refuse for reasons of their own is told by the address of a text.
+// Keeps a name of a line, which errors show. What calls refuse for reasons of their own is told by the address of a
+// text.
 const char *keptText(const std::string &text) {
   for (const char *mark : {kAssignment, kFollowedCheck})
     if (text == mark)
       return mark;
-  return interned(text);
+  return interned(runtime::printable(text));
 }
 
 class Loader {
@@ -275,9 +276,7 @@ private:
     } else if (event == Json::parse_event_t::key) {
       const auto &name = parsed.get_ref<const std::string &>();
       if (!names.back().insert(name).second)
-        file.fail(absl::StrCat("its description of functions has the name '", absl::CHexEscape(name),
-                               "' twice in one object"),
-                  where);
+        file.fail(absl::StrCat("its description of functions has the name '", name, "' twice in one object"), where);
       if (names.back().size() > kMostNames)
         file.fail("its description of functions is damaged", where);
     }
@@ -317,7 +316,7 @@ private:
       auto function = std::make_shared<SavedFunction>();
       function->name = each.at("name").get<std::string>();
       if (!names.insert(function->name).second)
-        file.fail(absl::StrCat("function '", absl::CHexEscape(function->name), "' is there twice"), where);
+        file.fail(absl::StrCat("function '", function->name, "' is there twice"), where);
       for (const Json &saved : list(each, "traces"))
         function->traces.push_back(trace(function->name, saved));
       if (function->traces.empty())
@@ -353,7 +352,7 @@ private:
     const TensorEntry *entry = file.find(absl::StrCat("programs/", number(saved.at("program"))));
     if (!entry)
       file.fail(absl::StrCat("a program of function '", name, "' is missing"), where);
-    schema::ReadProgram program = schema::readProgram(entry->bytes, keptText);
+    schema::ReadProgram program = schema::readProgram(entry->bytes, keptText, runtime::printable);
     if (!program.program)
       file.fail(absl::StrCat("a program of function '", name, "': ", program.fault), where);
     trace.program = program.program;

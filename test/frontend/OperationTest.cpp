@@ -180,6 +180,8 @@ TEST(Operation, OverridesAreRefusedWhereThereIsNone) {
 TEST(Operation, RefusesMisuse) {
   EXPECT_CONTAINS(errorOf<ValueError>([] { Operation({.name = "", .types = floats, .kernel = cubeKernel}); }),
                   "an operation needs a name");
+  EXPECT_CONTAINS(errorOf<ValueError>([] { Operation({.name = "a\x1b", .types = floats, .kernel = cubeKernel}); }),
+                  "the name of operation 'a\\x1b' has a control character");
   EXPECT_CONTAINS(errorOf<ValueError>([] { Operation({.name = "test_no_kernel", .types = floats}); }),
                   "'test_no_kernel' needs a type rule and a kernel");
   EXPECT_CONTAINS(errorOf<ValueError>([] { Operation({.name = "exp", .types = floats, .kernel = cubeKernel}); }),

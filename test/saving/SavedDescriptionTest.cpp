@@ -2,41 +2,11 @@
 // right digest, and of another form than a saving program gives it.
 #include "calque/saved_functions.h"
 #include "test/frontend/Testing.h"
+#include "test/saving/Digest.h"
 #include "test/training/Idx.h"
-
-#include <cstring>
-#include <nettle/sha2.h>
 
 using namespace calque;
 using namespace calque::testing;
-
-namespace {
-
-// The file with another text in its header, and the digest that its bytes have.
-std::string with(std::string bytes, const std::string &from, const std::string &to) {
-  std::uint64_t length = 0;
-  std::memcpy(&length, bytes.data(), sizeof length);
-  const std::size_t at = bytes.find(from);
-  EXPECT_LT(at, length) << from;
-  bytes.replace(at, from.size(), to);
-  length += to.size() - from.size();
-  std::memcpy(bytes.data(), &length, sizeof length);
-  const std::string name = R"("calque.sha256":")";
-  const std::size_t digits = bytes.find(name) + name.size();
-  bytes.replace(digits, 2 * SHA256_DIGEST_SIZE, 2 * SHA256_DIGEST_SIZE, '0');
-  sha256_ctx context;
-  std::uint8_t digest[SHA256_DIGEST_SIZE];
-  sha256_init(&context);
-  sha256_update(&context, bytes.size(), reinterpret_cast<const std::uint8_t *>(bytes.data()));
-  sha256_digest(&context, sizeof digest, digest);
-  for (std::size_t i = 0; i < sizeof digest; ++i) {
-    bytes[digits + 2 * i] = "0123456789abcdef"[digest[i] >> 4];
-    bytes[digits + 2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
-  }
-  return bytes;
-}
-
-} // namespace
 
 TEST(SavedDescription, IsRefusedWhereItIsNotAsItIsWritten) {
   TemporaryDirectory directory;
@@ -79,4 +49,37 @@ TEST(SavedDescription, IsRefusedWhereItIsNotAsItIsWritten) {
   EXPECT_CONTAINS(fault(R"(\"bits\":3)", R"(\"bits\":3.5)"), damaged);
   EXPECT_CONTAINS(fault(R"(\"bits\":3)", R"(\"bits\":-3)"), damaged);
   EXPECT_CONTAINS(fault(R"(\"kind\":\"tensor\")", R"(\"kind\":7)"), damaged);
+}
+
+// A terminal obeys control characters: those of a stranger's file do not reach it, whatever of the file is shown.
+TEST(SavedDescription, HasNoControlCharactersWhereItIsShown) {
+  TemporaryDirectory directory;
+  const std::string path = directory.file("f.calque"), bell = "\x1b]0;title\a", shown = "\\x1b]0;title\\x07";
+  Variable w(ones({2}), {.name = bell + "w"});
+  auto f = function<Tensor(const Tensor &)>([&](const Tensor &x) {
+    print(bell, x);
+    assert_true(all(x > 0.f), bell + "x is positive");
+    return x * w;
+  });
+  f.get_concrete_function(TensorSpec<float>({2}));
+  save_functions(path, {{bell + "f", f}});
+  const SavedFunctions loaded = load_functions(path);
+  EXPECT_EQ(loaded.names(), std::vector<std::string>{bell + "f"}); // by which it is found
+  EXPECT_CONTAINS(loaded.str(), shown + "f\n");
+  EXPECT_CONTAINS(loaded.str(), "variable '" + shown + "w'");
+  EXPECT_CONTAINS(errorOf<LookupError>([&] { loaded.names(), loaded["g"]; }), "the functions are " + shown + "f");
+  // Called, and as a part of another function.
+  auto own = loaded.function<Tensor(const Tensor &)>(bell + "f");
+  const std::vector<Function<Tensor(const Tensor &)>> both = {
+      own, function<Tensor(const Tensor &)>([own](const Tensor &x) { return own(x); })};
+  for (const Function<Tensor(const Tensor &)> &each : both) {
+    ::testing::internal::CaptureStdout();
+    each(ones({2}));
+    EXPECT_EQ(::testing::internal::GetCapturedStdout(), shown + " [1. 1.]\n");
+    EXPECT_CONTAINS(errorOf<AssertionError>([&] { each(-ones({2})); }), shown + "x is positive");
+  }
+  // What a program says of itself is its own.
+  ::testing::internal::CaptureStdout();
+  print(bell, ones({2}));
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), bell + " [1. 1.]\n");
 }
