@@ -289,7 +289,13 @@ std::shared_ptr<detail::Restoration> detail::CheckpointState::restored(const std
   wait();
   if (!path)
     return nullptr;
-  const TensorFile file = TensorFile::read(fileOf(*path), where, TensorFile::Digest::Required);
+  const std::string file = fileOf(*path);
+  return readWithinMemory(file, where, [&] { return restoredFrom(file, counts, where); });
+}
+
+std::shared_ptr<detail::Restoration> detail::CheckpointState::restoredFrom(const std::string &path, bool counts,
+                                                                           SourceLocation where) {
+  const TensorFile file = TensorFile::read(path, where, TensorFile::Digest::Required);
   TensorFile::Metadata texts = file.metadata();
   const auto version = texts.find(kCheckpoint), number = texts.find(kCounter);
   if (version == texts.end())

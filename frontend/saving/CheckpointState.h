@@ -38,6 +38,7 @@ struct CheckpointState {
   void wait();
   // Null if there is no path.
   std::shared_ptr<Restoration> restored(const std::optional<std::string> &path, bool counts, SourceLocation where);
+  std::shared_ptr<Restoration> restoredFrom(const std::string &path, bool counts, SourceLocation where);
 
 private:
   std::thread writer;

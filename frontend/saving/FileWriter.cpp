@@ -66,6 +66,17 @@ void requirePath(const std::string &path, SourceLocation where) {
                     CallSite::resolve(where));
 }
 
+void failForMemory(const std::string &path, SourceLocation where) {
+  throw MemoryError(absl::StrCat(path, ": there is not enough memory for what is in it"), CallSite::resolve(where));
+}
+
+void failForMemory(const std::string &path, const MemoryError &error, SourceLocation where) {
+  const std::string text = error.what(), message = text.substr(0, text.find('\n'));
+  if (text.starts_with(path))
+    throw;
+  throw MemoryError(absl::StrCat(path, ": ", message), CallSite::resolve(where));
+}
+
 FileWriter::FileWriter(std::string given, SourceLocation where) : path(std::move(given)), where(where) {
   static std::atomic<unsigned> count{0}; // tells apart what threads write to one path
   requirePath(path, where);

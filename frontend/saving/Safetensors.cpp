@@ -32,12 +32,14 @@ void save_safetensors(const std::string &path, const std::map<std::string, Tenso
 std::map<std::string, Tensor> load_safetensors(const std::string &path, LoadSafetensorsOptions options,
                                                SourceLocation where) {
   using Digest = detail::TensorFile::Digest;
-  const detail::TensorFile file =
-      detail::TensorFile::read(path, where, options.require_digest ? Digest::Required : Digest::Checked);
-  std::map<std::string, Tensor> tensors;
-  for (const detail::TensorEntry &entry : file.entries())
-    tensors.emplace(entry.name, file.widened(entry, where));
-  return tensors;
+  return detail::readWithinMemory(path, where, [&] {
+    const detail::TensorFile file =
+        detail::TensorFile::read(path, where, options.require_digest ? Digest::Required : Digest::Checked);
+    std::map<std::string, Tensor> tensors;
+    for (const detail::TensorEntry &entry : file.entries())
+      tensors.emplace(entry.name, file.widened(entry, where));
+    return tensors;
+  });
 }
 
 std::map<std::string, std::string> load_safetensors_metadata(const std::string &path, SourceLocation where) {

@@ -237,6 +237,7 @@ public:
       file.fail("it is no file of functions", where);
     if (isTooDeep(text->second))
       file.fail("its description of functions is damaged", where);
+    requireMemoryFor(text->second);
     try {
       read(Json::parse(text->second, [this, names = std::vector<std::set<std::string>>()](
                                          int, Json::parse_event_t event, Json &parsed) mutable {
@@ -250,6 +251,14 @@ public:
   }
 
 private:
+  // Throws std::bad_alloc unless there is memory for what the parser makes of a text. It takes more to destroy that,
+  // and ends the process where there is none: of two letters, "0,", 16 bytes in a list, which grows in a copy, and as
+  // many again.
+  static void requireMemoryFor(const std::string &text) {
+    constexpr std::size_t kMostForALetter = 40;
+    const auto memory = std::make_unique_for_overwrite<char[]>(kMostForALetter * text.size() + 1);
+    *static_cast<volatile char *>(memory.get()) = 0; // or the compiler leaves it out
+  }
   // The parser of JSON goes down into what lies inside of each other, and must come back.
   static bool isTooDeep(const std::string &text) {
     int depth = 0;
@@ -481,7 +490,7 @@ void save_functions(const std::string &path, const std::vector<std::pair<std::st
 SavedFunctions load_functions(const std::string &path, SourceLocation where) {
   where = detail::userLine(where);
   SavedFunctions functions;
-  functions.file_ = detail::Loader(path, where).load();
+  functions.file_ = detail::readWithinMemory(path, where, [&] { return detail::Loader(path, where).load(); });
   return functions;
 }
 

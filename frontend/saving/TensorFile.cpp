@@ -345,17 +345,21 @@ private:
 };
 
 TensorFile TensorFile::read(const std::string &path, SourceLocation where, Digest digest) {
-  TensorFile file(path);
-  Reader reader(file, where);
-  reader.readHeader();
-  reader.readData(digest);
-  return file;
+  return readWithinMemory(path, where, [&] {
+    TensorFile file(path);
+    Reader reader(file, where);
+    reader.readHeader();
+    reader.readData(digest);
+    return file;
+  });
 }
 
 TensorFile::Metadata TensorFile::readMetadata(const std::string &path, SourceLocation where) {
-  TensorFile file(path);
-  Reader(file, where).readHeader();
-  return std::move(file.metadata_);
+  return readWithinMemory(path, where, [&] {
+    TensorFile file(path);
+    Reader(file, where).readHeader();
+    return std::move(file.metadata_);
+  });
 }
 
 } // namespace calque::detail

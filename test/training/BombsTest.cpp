@@ -2,49 +2,16 @@
 // compared with the file before anything is unpacked, and what takes more memory than there is names the file.
 #include "Idx.h"
 #include "Testing.h"
+#include "WithinLimit.h"
 
 #include <cstring>
-#include <fstream>
-#include <functional>
-#include <sys/resource.h>
 
 using namespace calque;
 using namespace calque::testing;
 
-// The sanitizers' shadows take more address space than the limit.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifdef CALQUE_TEST_LIMITS_MEMORY
 
 namespace {
-
-// Far more than what tests before this one have left free in the process.
-constexpr std::size_t kLarge = std::size_t(96) << 20, kLimit = std::size_t(40) << 20;
-
-std::size_t addressSpace() {
-  std::size_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
-  return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-}
-
-// What `read` throws in a process that gets kLimit more bytes of memory.
-template <typename E> void expectWithinLimit(const std::function<void()> &read, const std::string &text) {
-  auto inChild = [&] {
-    const rlimit limit{addressSpace() + kLimit, RLIM_INFINITY};
-    ::setrlimit(RLIMIT_AS, &limit);
-    std::string given = "nothing";
-    try {
-      read();
-    } catch (const E &error) {
-      given = error.what();
-      if (given.find(text) != std::string::npos)
-        std::_Exit(0);
-    } catch (const std::exception &error) {
-      given = error.what();
-    }
-    std::fprintf(stderr, "expected '%s', and it throws '%s'\n", text.c_str(), given.c_str());
-    std::_Exit(1);
-  };
-  EXPECT_EXIT(inChild(), ::testing::ExitedWithCode(0), "");
-}
 
 // A gzip file of some bytes and as many zeros.
 void writeZeros(const std::string &path, const std::string &first, std::size_t count) {

@@ -13,17 +13,6 @@
 
 namespace calque::data {
 
-void failForMemory(const std::string &path, SourceLocation where) {
-  throw MemoryError(absl::StrCat(path, ": there is not enough memory for what is in it"), CallSite::resolve(where));
-}
-
-void failForMemory(const std::string &path, const MemoryError &error, SourceLocation where) {
-  const std::string text = error.what(), message = text.substr(0, text.find('\n'));
-  if (text.starts_with(path))
-    throw;
-  throw MemoryError(absl::StrCat(path, ": ", message), CallSite::resolve(where));
-}
-
 void FileReader::Close::operator()(gzFile_s *file) const { gzclose(file); }
 
 FileReader::FileReader(const std::string &path, SourceLocation where, Compression compression)

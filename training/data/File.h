@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
-#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -31,23 +30,6 @@ inline constexpr std::uint64_t kMostExpansion = 1032;
 // For how many bytes memory is taken next, when so many have been read of a length that may be wrong: as many again,
 // and few for a small file.
 inline std::uint64_t nextPiece(std::uint64_t before) { return std::max<std::uint64_t>(before, 1 << 12); }
-
-// Throws "<path>: there is not enough memory for what is in it", a MemoryError.
-[[noreturn]] void failForMemory(const std::string &path, SourceLocation where);
-// The same with the text of another MemoryError, unless that names the file already.
-[[noreturn]] void failForMemory(const std::string &path, const MemoryError &error, SourceLocation where);
-
-// What `read` gives. A file that needs more memory than there is becomes a MemoryError that names the file.
-template <typename F>
-auto readWithinMemory(const std::string &path, SourceLocation where, F &&read) -> decltype(read()) {
-  try {
-    return std::forward<F>(read)();
-  } catch (const std::bad_alloc &) {
-    failForMemory(path, where);
-  } catch (const MemoryError &error) {
-    failForMemory(path, error, where);
-  }
-}
 
 class FileReader {
 public:
@@ -96,7 +78,9 @@ private:
   bool isAtEnd = false;
 };
 
+using calque::detail::failForMemory;
 using calque::detail::FileWriter;
+using calque::detail::readWithinMemory;
 
 } // namespace calque::data
 #endif

@@ -277,75 +277,78 @@ void Trainer::save(const std::string &path, SaveOptions options, SourceLocation 
 ModelHandle load_model(const std::string &path, LoadModelOptions options, SourceLocation where) {
   CallSite site(where);
   const std::string file = training::fileOf(path);
-  // The digest is compared before anything is made of the text.
-  Loaded loaded;
-  const RestoreStatus status = Checkpoint(loaded, where).read(file, where);
-  status.expect_partial();
-  const std::vector<std::string> others = status.unused();
-  if (!status.missing().empty())
-    fail<DataError>(absl::StrCat(file, ": this checkpoint has no model, as save() writes it; a Checkpoint restores it"),
-                    where);
-  KeptGenerator kept;
-  std::error_code ignored;
-  const training::WeightBudget budget(file, std::filesystem::file_size(file, ignored));
-  const training::StateBudget ofMetrics; // of all of them
-  const Config structure = Config::parse(loaded.structure, where);
-  if (const auto version = structure.at("version", where).as<std::int64_t>(where); version != kVersion)
-    fail<DataError>(absl::StrCat(file, ": version ", version, " of models is not known; this is version ", kVersion),
-                    where);
-  const layers::Layer layer = layers::deserialize(structure.at("model", where).as<Config>(where), where);
-  auto model = std::dynamic_pointer_cast<Model>(layer.body());
-  if (!model)
-    fail<DataError>(absl::StrCat(file, ": its class ", structure["model"].as<Config>()["class_name"].str(),
-                                 " is registered in this program as a layer that is no model"),
-                    where);
-  std::vector<TensorSpec<>> inputs;
-  for (const ConfigValue &each : structure.at("inputs", where).as<ConfigValue::List>(where)) {
-    const auto input = each.as<Config>(where);
-    Shape shape;
-    readConfig(input.at("shape", where), shape);
-    inputs.emplace_back(dtypeNamed(input.at("dtype", where).as<std::string>(where)), shape,
-                        input.at("name", where).as<std::string>(where), where);
-  }
-  if (!inputs.empty() && !allBuilt(*model))
-    model->build_for(inputs, where);
-  // Layers that are not built by that take their values when they are.
-  const bool isBuilt = allBuilt(*model);
-  std::vector<std::string> changed;
-  readConfig(structure.at("trainable_changes", where), changed);
-  setTrainable(*model, "", true, changed);
+  return detail::readWithinMemory(file, where, [&] {
+    // The digest is compared before anything is made of the text.
+    Loaded loaded;
+    const RestoreStatus status = Checkpoint(loaded, where).read(file, where);
+    status.expect_partial();
+    const std::vector<std::string> others = status.unused();
+    if (!status.missing().empty())
+      fail<DataError>(
+          absl::StrCat(file, ": this checkpoint has no model, as save() writes it; a Checkpoint restores it"), where);
+    KeptGenerator kept;
+    std::error_code ignored;
+    const training::WeightBudget budget(file, std::filesystem::file_size(file, ignored));
+    const training::StateBudget ofMetrics; // of all of them
+    const Config structure = Config::parse(loaded.structure, where);
+    if (const auto version = structure.at("version", where).as<std::int64_t>(where); version != kVersion)
+      fail<DataError>(absl::StrCat(file, ": version ", version, " of models is not known; this is version ", kVersion),
+                      where);
+    const layers::Layer layer = layers::deserialize(structure.at("model", where).as<Config>(where), where);
+    auto model = std::dynamic_pointer_cast<Model>(layer.body());
+    if (!model)
+      fail<DataError>(absl::StrCat(file, ": its class ", structure["model"].as<Config>()["class_name"].str(),
+                                   " is registered in this program as a layer that is no model"),
+                      where);
+    std::vector<TensorSpec<>> inputs;
+    for (const ConfigValue &each : structure.at("inputs", where).as<ConfigValue::List>(where)) {
+      const auto input = each.as<Config>(where);
+      Shape shape;
+      readConfig(input.at("shape", where), shape);
+      inputs.emplace_back(dtypeNamed(input.at("dtype", where).as<std::string>(where)), shape,
+                          input.at("name", where).as<std::string>(where), where);
+    }
+    if (!inputs.empty() && !allBuilt(*model))
+      model->build_for(inputs, where);
+    // Layers that are not built by that take their values when they are.
+    const bool isBuilt = allBuilt(*model);
+    std::vector<std::string> changed;
+    readConfig(structure.at("trainable_changes", where), changed);
+    setTrainable(*model, "", true, changed);
 
-  const ConfigValue *compile = options.compile ? structure.find("compile") : nullptr;
-  if (compile) {
-    const auto config = compile->as<Config>(where);
-    model->compile(compileOptionsOf(config, where), where);
-    optimizers::Optimizer optimizer = model->optimizer(where);
-    std::vector<std::string> paths;
-    readConfig(config.at("without_weight_decay", where), paths);
-    std::vector<Variable> excluded;
-    if (!paths.empty() && isBuilt)
-      for (const auto &[name, variable] : model->named_variables(where))
-        if (std::find(paths.begin(), paths.end(), name) != paths.end())
-          excluded.push_back(variable);
-    optimizer.exclude_from_weight_decay(excluded);
-    if (isBuilt)
-      optimizer.build(withSlots(*model, others), where);
-    loaded.optimizer = optimizer.body();
-  }
-  loaded.model = model;
-  loaded.hasGenerator = options.restore_generator;
-  loaded.restoreMade();
-  // The program's class may have changed since.
-  if (const std::vector<std::string> missing = status.missing(); !missing.empty())
-    fail<DataError>(absl::StrCat(file, ": the model of its structure has ", listed(missing), ", and the file has not"),
-                    where);
-  std::vector<std::string> unused = status.unused();
-  std::erase_if(unused, [](const std::string &name) { return !name.starts_with("model/"); });
-  if (isBuilt && !unused.empty())
-    fail<DataError>(absl::StrCat(file, ": it has ", listed(unused), ", and the model of its structure has not"), where);
-  if (options.restore_generator)
-    kept.forget();
-  return ModelHandle(model);
+    const ConfigValue *compile = options.compile ? structure.find("compile") : nullptr;
+    if (compile) {
+      const auto config = compile->as<Config>(where);
+      model->compile(compileOptionsOf(config, where), where);
+      optimizers::Optimizer optimizer = model->optimizer(where);
+      std::vector<std::string> paths;
+      readConfig(config.at("without_weight_decay", where), paths);
+      std::vector<Variable> excluded;
+      if (!paths.empty() && isBuilt)
+        for (const auto &[name, variable] : model->named_variables(where))
+          if (std::find(paths.begin(), paths.end(), name) != paths.end())
+            excluded.push_back(variable);
+      optimizer.exclude_from_weight_decay(excluded);
+      if (isBuilt)
+        optimizer.build(withSlots(*model, others), where);
+      loaded.optimizer = optimizer.body();
+    }
+    loaded.model = model;
+    loaded.hasGenerator = options.restore_generator;
+    loaded.restoreMade();
+    // The program's class may have changed since.
+    if (const std::vector<std::string> missing = status.missing(); !missing.empty())
+      fail<DataError>(
+          absl::StrCat(file, ": the model of its structure has ", listed(missing), ", and the file has not"), where);
+    std::vector<std::string> unused = status.unused();
+    std::erase_if(unused, [](const std::string &name) { return !name.starts_with("model/"); });
+    if (isBuilt && !unused.empty())
+      fail<DataError>(absl::StrCat(file, ": it has ", listed(unused), ", and the model of its structure has not"),
+                      where);
+    if (options.restore_generator)
+      kept.forget();
+    return ModelHandle(model);
+  });
 }
 
 } // namespace calque

@@ -153,15 +153,13 @@ void Trainer::save_weights(const std::string &path, SaveOptions options, SourceL
   save_safetensors(file, tensors, {}, where);
 }
 
-LoadedWeights Trainer::load_weights(const std::string &path, LoadWeightsOptions options, SourceLocation where) {
-  CallSite site(where);
+namespace {
+LoadedWeights loadInto(Model &model, const std::string &file, LoadWeightsOptions options, SourceLocation where) {
   const bool isTorch = options.layout == "torch";
   if (!isTorch && options.layout != "keras")
     fail<ValueError>(absl::StrCat("load_weights: there is no layout '", options.layout, "'; it is 'keras' or 'torch'"),
                      where);
-  Model &model = trained();
   const std::vector<Weight> weights = weightsOf(model, where);
-  const std::string file = training::fileOf(path);
   std::map<std::string, Tensor> tensors = load_safetensors(file, {}, where);
 
   // Of a whole model, the weights.
@@ -279,6 +277,13 @@ LoadedWeights Trainer::load_weights(const std::string &path, LoadWeightsOptions 
   for (auto &[variable, value] : assigned)
     variable.assign(value);
   return result;
+}
+} // namespace
+
+LoadedWeights Trainer::load_weights(const std::string &path, LoadWeightsOptions options, SourceLocation where) {
+  CallSite site(where);
+  const std::string file = training::fileOf(path);
+  return detail::readWithinMemory(file, where, [&] { return loadInto(trained(), file, std::move(options), where); });
 }
 
 } // namespace calque

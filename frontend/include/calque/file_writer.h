@@ -1,8 +1,10 @@
-// For libraries on top of Calque: files that are written whole or not at all.
+// For libraries on top of Calque: files that are written whole or not at all, and errors of files that are too large.
 //
 //   detail::FileWriter file(path, where);
 //   file.write(bytes);
 //   file.finish(); // now the path has the new file, and before it had the old one or none
+//
+//   return detail::readWithinMemory(path, where, [&] { return parse(path); });
 #ifndef CALQUE_FILE_WRITER_H
 #define CALQUE_FILE_WRITER_H
 
@@ -11,12 +13,31 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <new>
 #include <string>
+#include <utility>
 
 namespace calque::detail {
 
 // DataError for a path with a NUL byte, which the system takes to that alone.
 CALQUE_API void requirePath(const std::string &path, SourceLocation where);
+
+// Throws "<path>: there is not enough memory for what is in it", a MemoryError.
+[[noreturn]] CALQUE_API void failForMemory(const std::string &path, SourceLocation where);
+// The same with the text of another MemoryError, unless that names the file already.
+[[noreturn]] CALQUE_API void failForMemory(const std::string &path, const MemoryError &error, SourceLocation where);
+
+// What `read` gives. A file that needs more memory than there is becomes a MemoryError that names the file.
+template <typename F>
+auto readWithinMemory(const std::string &path, SourceLocation where, F &&read) -> decltype(read()) {
+  try {
+    return std::forward<F>(read)();
+  } catch (const std::bad_alloc &) {
+    failForMemory(path, where);
+  } catch (const MemoryError &error) {
+    failForMemory(path, error, where);
+  }
+}
 
 // Writes beside the path, and moves the file there when it is whole and on the disk, so that a process that is killed,
 // or a system that goes down, leaves the old file or the new one. What is not finished is removed. Links stay, and so
