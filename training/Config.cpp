@@ -1,13 +1,13 @@
 #include "calque/config.h"
 
 #include "Fields.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <unordered_set>
 
 namespace calque {
 
@@ -205,7 +205,7 @@ Config Config::parse(const std::string &json, SourceLocation where) {
       ConfigValue::List list = {};
       Config config = {};
       std::string name = {}; // of the next value
-      absl::flat_hash_set<std::string> names = {};
+      std::unordered_set<std::string> names = {};
     };
     bool open(bool isList) {
       // What reads the values calls itself for those inside, and a file may have anything.

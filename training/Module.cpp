@@ -1,8 +1,6 @@
 #include "calque/module.h"
 
 #include "Support.h"
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "calque/callable.h"
 #include "calque/functions.h"
@@ -11,6 +9,8 @@
 #include <atomic>
 #include <mutex>
 #include <new>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace calque {
 
@@ -30,14 +30,14 @@ struct Module::Collector {
   SourceLocation where;
   bool withPaths = false;
   std::vector<Found> found = {};
-  absl::flat_hash_map<const void *, std::size_t> positions = {}; // of variables among those found
-  bool isArranged = false;                                       // whether a part has an order of its own
-  std::vector<std::size_t> order = {};                           // of those found, where one has
-  absl::flat_hash_set<const void *> seen = {}, placed = {};      // modules, and variables in that order
+  std::unordered_map<const void *, std::size_t> positions = {}; // of variables among those found
+  bool isArranged = false;                                      // whether a part has an order of its own
+  std::vector<std::size_t> order = {};                          // of those found, where one has
+  std::unordered_set<const void *> seen = {}, placed = {};      // modules, and variables in that order
 };
 
 struct Module::Names {
-  absl::flat_hash_set<std::string> names;
+  std::unordered_set<std::string> names;
 };
 
 namespace {
@@ -300,7 +300,7 @@ std::vector<std::pair<std::string, std::shared_ptr<Module>>> Module::children() 
 
 std::vector<std::shared_ptr<Module>> Module::submodules() const {
   std::vector<std::shared_ptr<Module>> result;
-  absl::flat_hash_set<const Module *> seen;
+  std::unordered_set<const Module *> seen;
   auto enter = [&](const Module &module, std::size_t i) -> const Module * {
     const std::shared_ptr<Module> &below = module.parts_[i].module;
     if (!below || !seen.insert(below.get()).second)
@@ -323,7 +323,7 @@ void Module::set_name_by_kind(const std::string &kind) {
   if (!name_.empty() || kind.empty())
     return;
   static std::mutex mutex;
-  static auto &counts = *new absl::flat_hash_map<std::string, std::int64_t>; // layers may be made until the end
+  static auto &counts = *new std::unordered_map<std::string, std::int64_t>; // layers may be made until the end
   std::lock_guard lock(mutex);
   const std::int64_t number = counts[kind]++;
   name_ = number == 0 ? kind : absl::StrCat(kind, "_", number);

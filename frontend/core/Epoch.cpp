@@ -4,6 +4,8 @@
 #include "runtime/Fork.h"
 
 #include <algorithm>
+#include <iterator>
+#include <new>
 #include <utility>
 
 namespace calque::detail {
@@ -47,11 +49,16 @@ EpochRecord &takeEpochRecord() {
   return *(threadEpoch = record);
 }
 
+void Retired::reserve(std::size_t more) {
+  if (objects.capacity() - objects.size() < more)
+    objects.reserve(std::max(2 * objects.capacity(), objects.size() + more));
+}
+
 void Retired::add(std::shared_ptr<const void> object) {
   objects.push_back({std::move(object), currentEpoch.fetch_add(1) + 1});
 }
 
-void Retired::collect() {
+void Retired::collect() noexcept {
   if (objects.empty())
     return;
   std::uint64_t oldest = ~std::uint64_t(0);
@@ -61,7 +68,13 @@ void Retired::collect() {
   // Destructors may call collect() again, so the list must be consistent before the first runs.
   auto kept = std::stable_partition(objects.begin(), objects.end(),
                                     [&](const Object &object) { return object.epoch > oldest; });
-  std::vector<Object> freed(std::make_move_iterator(kept), std::make_move_iterator(objects.end()));
+  std::vector<Object> freed;
+  try {
+    freed.reserve(static_cast<std::size_t>(objects.end() - kept));
+  } catch (const std::bad_alloc &) { // they are freed another time
+    return;
+  }
+  std::move(kept, objects.end(), std::back_inserter(freed));
   objects.erase(kept, objects.end());
 }
 

@@ -49,9 +49,11 @@ private:
 // The objects that a writer has made unreachable. Guarded by the writer's lock.
 class Retired {
 public:
+  // Memory for so many more: the next calls of add() throw nothing.
+  void reserve(std::size_t more);
   void add(std::shared_ptr<const void> object);
   // Frees the objects that no open scope can have found.
-  void collect();
+  void collect() noexcept;
   std::size_t size() const { return objects.size(); }
 
 private:

@@ -8,9 +8,12 @@
 #include "frontend/core/Epoch.h"
 #include "frontend/core/PatternIndex.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <list>
-#include <queue>
+#include <utility>
+#include <vector>
 
 namespace calque::detail {
 
@@ -22,8 +25,8 @@ enum class Recency { Exact, Coarse };
 template <typename T, Recency recency = Recency::Coarse> class KeyTable {
 public:
   // `most`: entries at once; 0: any number.
-  explicit KeyTable(std::size_t most = 0) : most_(most) { publish(); }
-  ~KeyTable() { delete current_.load(); }
+  explicit KeyTable(std::size_t most = 0)
+      : slots_(std::make_shared<Slots>(kFewestSlots)), current_(slots_.get()), most_(most) {}
   KeyTable(const KeyTable &) = delete;
   KeyTable &operator=(const KeyTable &) = delete;
 
@@ -45,36 +48,53 @@ public:
     return unknown.empty() ? slots.find(hashKey(key), key, accept) : slots.patterns.findSame(key, unknown, accept);
   }
 
-  // Inserts an entry, after it has evicted another one where the table is full.
+  // Inserts an entry, after it has evicted another one where the table is full. Where memory runs out, nothing has
+  // changed.
   T *insert(std::shared_ptr<T> entry) {
     T *result = entry.get();
-    std::shared_ptr<T> evicted = most_ && live_.size() == most_ ? takeLeastRecentlyUsed() : nullptr;
+    std::list<std::shared_ptr<T>> added;
+    added.push_back(std::move(entry));
+    if (most_ && byUse_.size() == byUse_.capacity())
+      byUse_.reserve(2 * byUse_.size() + 1);
+    retired_.reserve(2); // an entry and the slots
+    const bool isFull = most_ && live_.size() == most_;
+    const auto oldest = isFull ? leastRecentlyUsed() : live_.end();
+    T *evicted = isFull ? oldest->get() : nullptr;
     result->number = ++made_;
     result->lastUse = clock_.fetch_add(2) + 2;
-    live_.push_back(std::move(entry));
-    if (most_)
-      byUse_.push({result->lastUse, result->number, std::prev(live_.end())});
-    Slots &slots = *current_.load();
-    if (result->isPattern() || (evicted && evicted->isPattern()) || slots.isHalfTaken()) {
-      publish();
+    std::shared_ptr<Slots> larger;
+    if (result->isPattern() || (evicted && evicted->isPattern()) || current_.load()->isHalfTaken())
+      larger = slotsOf(result, evicted);
+
+    // From here on nothing throws.
+    if (larger) {
+      publish(std::move(larger));
     } else {
       if (evicted)
-        slots.remove(evicted.get());
-      slots.place(result);
+        current_.load()->remove(evicted);
+      current_.load()->place(result);
     }
-    if (evicted)
-      retired_.add(std::move(evicted));
+    if (evicted) {
+      removeFirstUse();
+      retired_.add(std::move(*oldest));
+      live_.erase(oldest);
+    }
+    live_.splice(live_.end(), added);
+    if (most_)
+      addUse({result->lastUse, result->number, std::prev(live_.end())});
     retired_.collect();
     return result;
   }
 
-  // Removes all entries. They are freed after the last ReadScope that may have found them.
+  // Removes all entries. They are freed after the last ReadScope that may have found them. Where memory runs out,
+  // nothing has changed.
   void clear() {
-    std::list<std::shared_ptr<T>> gone = std::exchange(live_, {});
-    byUse_ = {};
-    publish();
-    for (std::shared_ptr<T> &entry : gone)
+    retired_.reserve(live_.size() + 1);
+    publish(std::make_shared<Slots>(kFewestSlots));
+    byUse_.clear();
+    for (std::shared_ptr<T> &entry : live_)
       retired_.add(std::move(entry));
+    live_.clear();
     retired_.collect();
   }
 
@@ -140,49 +160,65 @@ private:
     }
   }
 
-  // Takes the least recently used of the live entries away; the first one made of several.
-  std::shared_ptr<T> takeLeastRecentlyUsed() {
-    // The queue takes in uses up to now, and no later ones: readers go on meanwhile.
-    std::uint64_t now = clock_.load();
-    while (true) {
-      Use oldest = byUse_.top();
-      byUse_.pop();
-      if (std::uint64_t last = (*oldest.entry)->lastUse.load(); last != oldest.time && oldest.time <= now) {
-        oldest.time = last;
-        byUse_.push(oldest);
-        continue;
-      }
-      std::shared_ptr<T> entry = std::move(*oldest.entry);
-      live_.erase(oldest.entry);
-      return entry;
-    }
-  }
-
-  void publish() {
-    std::vector<T *> plain, patterns;
-    for (const std::shared_ptr<T> &entry : live_)
-      (entry->isPattern() ? patterns : plain).push_back(entry.get());
-    // A third is taken, so that as many insertions as there are slots in a sixth are made before the next time.
-    auto slots = std::make_unique<Slots>(std::bit_ceil(std::max<std::size_t>(16, 3 * plain.size())));
-    for (T *entry : plain)
-      slots->place(entry);
-    slots->patterns = PatternIndex<T>(patterns);
-    if (Slots *before = current_.exchange(slots.release()))
-      retired_.add(std::shared_ptr<Slots>(before));
-  }
-
-  std::atomic<Slots *> current_{nullptr};
-  const std::size_t most_;
-  mutable std::atomic<std::uint64_t> clock_{0};
-  std::uint64_t made_ = 0;
-  std::list<std::shared_ptr<T>> live_; // in the order in which they were made
   // A use of each live entry of a table with a cap, the earliest first; later uses are looked up when it comes first.
   struct Use {
     std::uint64_t time, number;
     typename std::list<std::shared_ptr<T>>::iterator entry;
     bool operator>(const Use &other) const { return std::pair(time, number) > std::pair(other.time, other.number); }
   };
-  std::priority_queue<Use, std::vector<Use>, std::greater<>> byUse_;
+  void addUse(Use use) {
+    byUse_.push_back(use);
+    std::ranges::push_heap(byUse_, std::greater<>());
+  }
+  void removeFirstUse() {
+    std::ranges::pop_heap(byUse_, std::greater<>());
+    byUse_.pop_back();
+  }
+
+  // The least recently used of the live entries, whose use is then the first; the first one made of several.
+  typename std::list<std::shared_ptr<T>>::iterator leastRecentlyUsed() {
+    // The heap takes in uses up to now, and no later ones: readers go on meanwhile.
+    std::uint64_t now = clock_.load();
+    while (true) {
+      Use oldest = byUse_.front();
+      std::uint64_t last = (*oldest.entry)->lastUse.load();
+      if (last == oldest.time || oldest.time > now)
+        return oldest.entry;
+      oldest.time = last;
+      removeFirstUse();
+      addUse(oldest);
+    }
+  }
+
+  // Of the live entries, one more and one less.
+  std::shared_ptr<Slots> slotsOf(T *added, const T *removed) const {
+    std::vector<T *> plain, patterns;
+    for (const std::shared_ptr<T> &entry : live_)
+      if (entry.get() != removed)
+        (entry->isPattern() ? patterns : plain).push_back(entry.get());
+    (added->isPattern() ? patterns : plain).push_back(added);
+    // A third is taken, so that as many insertions as there are slots in a sixth are made before the next time.
+    auto slots = std::make_shared<Slots>(std::bit_ceil(std::max(kFewestSlots, 3 * plain.size())));
+    for (T *entry : plain)
+      slots->place(entry);
+    slots->patterns = PatternIndex<T>(patterns);
+    return slots;
+  }
+  // The retired objects have room for one more.
+  void publish(std::shared_ptr<Slots> slots) {
+    std::swap(slots_, slots);
+    current_.store(slots_.get());
+    retired_.add(std::move(slots)); // that no reader finds from now on
+  }
+
+  static constexpr std::size_t kFewestSlots = 16;
+  std::shared_ptr<Slots> slots_;
+  std::atomic<Slots *> current_;
+  const std::size_t most_;
+  mutable std::atomic<std::uint64_t> clock_{0};
+  std::uint64_t made_ = 0;
+  std::list<std::shared_ptr<T>> live_; // in the order in which they were made
+  std::vector<Use> byUse_;             // a heap
   Retired retired_;
 };
 

@@ -25,10 +25,10 @@ void MadeConstants::hold(std::size_t bytes) {
     return;
   heldSinceLook = 0;
   // A buffer of one element is in both tables.
-  absl::erase_if(byElement, [](const auto &each) { return each.second.useCount() <= 2; });
+  byElement.eraseIf([](const auto &each) { return each.second.useCount() <= 2; });
   for (auto &[hash, buffers] : byContent)
     std::erase_if(buffers, [](const runtime::Buffer &each) { return each.unique(); });
-  absl::erase_if(byContent, [](const auto &each) { return each.second.empty(); });
+  byContent.eraseIf([](const auto &each) { return each.second.empty(); });
 }
 
 runtime::Buffer MadeConstants::shared(const schema::TensorType &type, runtime::Buffer made) {

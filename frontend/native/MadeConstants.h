@@ -7,9 +7,9 @@
 #ifndef CALQUE_FRONTEND_NATIVE_MADECONSTANTS_H
 #define CALQUE_FRONTEND_NATIVE_MADECONSTANTS_H
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "frontend/core/TensorImpl.h"
+#include "schema/HashTables.h"
 
 #include <string>
 
@@ -27,8 +27,8 @@ public:
 private:
   void hold(std::size_t bytes);
 
-  absl::flat_hash_map<std::size_t, std::vector<runtime::Buffer>> byContent;            // by hash
-  absl::flat_hash_map<std::pair<std::string, std::size_t>, runtime::Buffer> byElement; // and the number of bytes
+  HashMap<std::size_t, std::vector<runtime::Buffer>> byContent;            // by hash
+  HashMap<std::pair<std::string, std::size_t>, runtime::Buffer> byElement; // and the number of bytes
   std::size_t heldSinceLook = 0;
 };
 

@@ -5,7 +5,6 @@
 #include "calque/init_scope.h"
 #include "data/File.h"
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 
@@ -14,6 +13,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <unordered_map>
 
 namespace calque::data {
 namespace {
@@ -151,7 +151,7 @@ public:
 
 private:
   const CsvOptions options;
-  absl::flat_hash_map<std::string, std::size_t> places; // of the names
+  std::unordered_map<std::string, std::size_t> places; // of the names
   std::vector<Field> first;
   bool isFirst = false;
 };

@@ -2,7 +2,6 @@
 
 #include "Described.h"
 #include "Nearest.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_join.h"
 
 #include <mutex>
@@ -15,7 +14,7 @@ namespace {
 struct Registry {
   std::mutex mutex;
   std::vector<std::string> names; // in order
-  absl::flat_hash_map<std::string, LayerMaker> makers;
+  std::unordered_map<std::string, LayerMaker> makers;
   std::unordered_map<std::type_index, std::string> classes;
 };
 Registry &registry() {
@@ -109,8 +108,8 @@ private:
 
   static inline thread_local Writing *current = nullptr;
   std::unordered_map<const LayerBody *, Config> known;
-  absl::flat_hash_map<const LayerBody *, std::int64_t> numbers; // of those that occur again
-  std::vector<Layer> kept;                                      // no other layer comes to be where one of them was
+  std::unordered_map<const LayerBody *, std::int64_t> numbers; // of those that occur again
+  std::vector<Layer> kept;                                     // no other layer comes to be where one of them was
 };
 
 // A call of deserialize() of this thread, with those inside of it.
@@ -157,7 +156,7 @@ private:
 
   static inline thread_local Reading *current = nullptr;
   Reading *before;
-  absl::flat_hash_map<std::int64_t, Layer> known;
+  std::unordered_map<std::int64_t, Layer> known;
 };
 
 void insert(const std::string &className, std::type_index body, LayerMaker make, SourceLocation where) {

@@ -1,10 +1,10 @@
 #include "Depths.h"
 
 #include "absl/algorithm/container.h"
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace calque::detail {
 
@@ -40,10 +40,10 @@ struct Search {
   }
 
   std::vector<Call> left;
-  absl::flat_hash_map<const void *, std::size_t> met;
+  std::unordered_map<const void *, std::size_t> met;
 
 private:
-  absl::flat_hash_set<const SymbolicCall *> entered;
+  std::unordered_set<const SymbolicCall *> entered;
 };
 
 } // namespace
@@ -57,7 +57,7 @@ std::vector<Call> inDepthOrder(const std::vector<Call> &inputs, const SymbolicTe
   for (const auto &[name, end] : ends)
     search.from(end.call());
 
-  absl::flat_hash_map<const void *, std::int64_t> ofCalls, ofOperations;
+  std::unordered_map<const void *, std::int64_t> ofCalls, ofOperations;
   for (const Call &call : std::vector<Call>(search.left.rbegin(), search.left.rend())) {
     std::int64_t &ofOperation = ofOperations[operationOf(*call)];
     const std::int64_t depth = std::max(ofCalls[call.get()], ofOperation);

@@ -4,11 +4,12 @@
 #include "Depths.h"
 #include "Nearest.h"
 #include "absl/algorithm/container.h"
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "layers/Described.h"
+
+#include <unordered_map>
+#include <unordered_set>
 
 namespace calque::models {
 
@@ -30,7 +31,7 @@ public:
   void connect(const SymbolicTensors &in, const SymbolicTensors &out, SourceLocation where) {
     if (in.empty() || out.empty())
       fail<ValueError>(absl::StrCat("functional: there are no ", in.empty() ? "inputs" : "outputs"), where);
-    absl::flat_hash_set<const SymbolicCall *> known;
+    std::unordered_set<const SymbolicCall *> known;
     for (const auto &[name, input] : in) {
       if (input.call()->layer)
         fail<ValueError>(absl::StrCat("functional: an input is the result of the layer '",
@@ -86,7 +87,7 @@ protected:
   void build_parts(const std::vector<TensorSpec<>> &) override {}
 
   Masked call_masked(const Tensors &x, const CallOptions &options) override {
-    absl::flat_hash_map<const SymbolicCall *, Masked> made;
+    std::unordered_map<const SymbolicCall *, Masked> made;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const std::size_t from = argumentOf(x, i);
       // Integers become what the input takes, as in Keras.
@@ -142,7 +143,7 @@ protected:
 
 private:
   // Calls in an order in which each comes after those that it needs.
-  void visit(const Call &call, absl::flat_hash_set<const SymbolicCall *> &known, SourceLocation where) {
+  void visit(const Call &call, std::unordered_set<const SymbolicCall *> &known, SourceLocation where) {
     // Without recursion, because graphs may be deep.
     std::vector<std::pair<Call, std::size_t>> open = {{call, 0}};
     while (!open.empty()) {
@@ -237,13 +238,13 @@ private:
   std::vector<Call> calls, rows_; // as they are made, and as they are shown, with the inputs
   std::vector<Layer> layers_;
   std::vector<std::size_t> order; // of the layers, among the parts
-  absl::flat_hash_set<std::string> names;
+  std::unordered_set<std::string> names;
 };
 
 //===-- Configs ---------------------------------------------------------------------------------===//
 
 // A symbolic tensor in a config: [call, result], where the calls count from 0, and the inputs from -1 down.
-using Positions = absl::flat_hash_map<const SymbolicCall *, std::int64_t>;
+using Positions = std::unordered_map<const SymbolicCall *, std::int64_t>;
 ConfigValue placeOf(const SymbolicTensor &x, const std::string &name, const Positions &positions) {
   return ConfigValue::List{positions.at(x.call().get()), static_cast<std::int64_t>(x.result()), name};
 }
@@ -291,7 +292,7 @@ Layer functionalFrom(const Config &config) {
   auto listOf = [&](const ConfigValue &value) { return value.as<ConfigValue::List>(none); };
   std::vector<SymbolicTensor> inputs;
   std::vector<std::vector<SymbolicTensor>> results;
-  absl::flat_hash_map<std::string, Layer> layers;
+  std::unordered_map<std::string, Layer> layers;
   auto at = [&](const ConfigValue &place, SymbolicTensors &into) {
     auto parts = listOf(place);
     if (parts.size() != 3)

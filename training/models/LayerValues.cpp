@@ -2,11 +2,12 @@
 
 #include "Nearest.h"
 #include "Support.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "calque/functions.h"
 #include "calque/gradient_tape.h"
 #include "layers/CallObserver.h"
+
+#include <unordered_map>
 
 namespace calque::models {
 
@@ -37,7 +38,7 @@ LayerValues layer_values(Model &model, const Tensors &x, LayerValuesOptions opti
   if (!model.built() && !specs.empty()) // which calls layers, too
     model.build_for(specs, where);
 
-  absl::flat_hash_map<const Module *, std::string> names;
+  std::unordered_map<const Module *, std::string> names;
   for (const auto &[name, part] : model.children())
     names.emplace(part.get(), name);
   std::map<std::string, int> calls;

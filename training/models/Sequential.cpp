@@ -1,9 +1,10 @@
 #include "calque/models/sequential.h"
 
 #include "SymbolicCall.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "layers/Described.h"
+
+#include <unordered_set>
 
 namespace calque::models {
 
@@ -217,7 +218,7 @@ private:
   mutable std::mutex finding;
   mutable std::optional<Graph> found; // guarded by the mutex
   std::vector<Layer> parts;
-  absl::flat_hash_set<std::string> names;
+  std::unordered_set<std::string> names;
 };
 
 Layer sequentialFrom(const Config &config) {

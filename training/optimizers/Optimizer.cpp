@@ -1,8 +1,6 @@
 #include "calque/optimizers.h"
 
 #include "Support.h"
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -13,6 +11,8 @@
 #include "calque/init_scope.h"
 
 #include <cmath>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace calque::optimizers {
 
@@ -159,7 +159,7 @@ void OptimizerBody::check(const std::vector<std::optional<Tensor>> &gradients,
   if (gradients.size() != variables.size())
     fail<ValueError>(absl::StrCat(kind, ": the number of gradients is ", gradients.size(), ", and that of variables ",
                                   variables.size()));
-  absl::flat_hash_set<const void *> seen;
+  std::unordered_set<const void *> seen;
   bool any = false;
   for (std::size_t i = 0; i < variables.size(); ++i) {
     const Variable &variable = variables[i];
@@ -216,7 +216,7 @@ void OptimizerBody::updateAll(std::vector<Tensor> gradients, const std::vector<V
                               const std::vector<Slots *> &kept, const Tensor &rate, const Tensor &number) {
   gradients = clipped(gradients);
   // Numbers that all variables share are computed once for each element type.
-  absl::flat_hash_map<DType, std::vector<Tensor>> prepared;
+  std::unordered_map<DType, std::vector<Tensor>> prepared;
   const std::vector<Tensor> numbers = prepare(rate, number);
   for (std::size_t i = 0; i < variables.size(); ++i) {
     Variable variable = variables[i];

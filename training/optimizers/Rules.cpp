@@ -1,7 +1,6 @@
 // The rules of the optimisers, as Keras 3 has them.
 #include "Fields.h"
 #include "Nearest.h"
-#include "absl/container/flat_hash_map.h"
 #include "calque/callable.h"
 #include "calque/functions.h"
 #include "calque/optimizers.h"

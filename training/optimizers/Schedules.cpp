@@ -1,13 +1,13 @@
 #include "calque/schedules.h"
 #include "Fields.h"
 #include "Nearest.h"
-#include "absl/container/flat_hash_map.h"
 #include "calque/callable.h"
 #include "calque/functions.h"
 
 #include <cmath>
 #include <mutex>
 #include <numbers>
+#include <unordered_map>
 
 namespace calque {
 
@@ -219,7 +219,7 @@ struct CosineRestarts : Decay {
 
 struct Registry {
   std::mutex mutex;
-  absl::flat_hash_map<std::string, std::function<Tensor(const Tensor &)>> rates;
+  std::unordered_map<std::string, std::function<Tensor(const Tensor &)>> rates;
 };
 Registry &registry() {
   static Registry made;
