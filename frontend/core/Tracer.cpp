@@ -36,6 +36,8 @@ TracedProgram traceProgram(const TraceOptions &options, std::span<const TracedPa
     TraceScope scope(trace);
     try {
       program.results = run(arguments);
+    } catch (const std::bad_alloc &) {
+      throw;
     } catch (const std::exception &) { // of a path that may never come
       if (!trace->decisions)
         throw;

@@ -508,8 +508,7 @@ private:
         path.throws = true;
         end = firstLine(failed.what());
       } catch (const Error &error) {
-        // Of a path that is far from any that the lambda's user has in mind, such as shapes that grow in each
-        // iteration.
+        // Of a path far from any that the lambda's user has in mind, such as shapes that grow in each iteration.
         if (trace->decisions->made().size() > kFarDecisions)
           throw NotCaptured{absl::StrCat("its iterations are not alike, and after ", trace->decisions->made().size(),
                                          " decisions there is an error: ", firstLine(error.what())),
@@ -523,6 +522,8 @@ private:
                                         "what each iteration gives"),
                            error.location());
         throw;
+      } catch (const std::bad_alloc &) { // no end of the path: the call may be tried again
+        throw;
       } catch (const std::exception &thrown) {
         path.throws = true;
         end = thrown.what();
@@ -535,8 +536,7 @@ private:
     const schema::Recording &recording = trace->recording;
     std::vector<Value> numbers(recording.numValues(), kNoValue);
     const std::vector<bool> isSource = derivativeSources(recording);
-    // What the run has made and a derivative is taken by is no constant like others of its elements: it becomes an
-    // operation of the path, before its first use.
+    // What the run has made and a derivative is taken by is no constant: it becomes an operation before its first use.
     std::vector<const Tensor *> madeSources(recording.numValues());
     auto numberOf = [&](ValueId value) { return numbers[schema::index(value)]; };
     for (std::size_t i = 0; i < recording.parameters.size(); ++i) {

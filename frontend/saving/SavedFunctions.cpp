@@ -12,6 +12,7 @@
 #include "runtime/Printable.h"
 
 #include <algorithm>
+#include <new>
 #include <numeric>
 
 namespace calque {
@@ -123,6 +124,8 @@ void requireOperation(const std::string &path, const schema::Recording &program,
   std::vector<std::int64_t> types;
   try {
     types = resultTypesOf(*definition, operands, where);
+  } catch (const std::bad_alloc &) {
+    throw;
   } catch (const std::exception &error) {
     throw LookupError(absl::StrCat(path, ": the program at ", op.line.str(), " applies operation '", name,
                                    "' to operands that this program's refuses: ", error.what()),
