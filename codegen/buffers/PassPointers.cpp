@@ -2,6 +2,9 @@
 #include "codegen/buffers/Bufferize.h"
 #include "codegen/plan/ProgramAttributes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
 using namespace mlir;
 
 namespace calque::codegen {

@@ -2,6 +2,8 @@
 #include "codegen/lowering/Lowering.h"
 #include "codegen/plan/ProgramAttributes.h"
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
 using namespace mlir;
 
 namespace calque::codegen {

@@ -8,6 +8,8 @@
 #include "codegen/schedule/Nest.h"
 #include "codegen/schedule/Plans.h"
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
 using namespace mlir;
 
 namespace calque::codegen {

@@ -1,6 +1,9 @@
 #include "codegen/Passes.h"
 #include "codegen/schedule/Nest.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
 using namespace mlir;
 
 namespace calque::codegen {

@@ -2,6 +2,8 @@
 #include "codegen/Passes.h"
 #include "codegen/plan/PlanWords.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
