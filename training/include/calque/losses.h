@@ -1,12 +1,12 @@
 // Losses: as functions, as objects, and by name.
 //
-//   Tensor each = losses::categorical_crossentropy(y, p);     // one loss for each example, as Keras' functions give
+//   Tensor each = losses::categorical_crossentropy(y, p);     // one loss for each example, as in Keras
 //   losses::SparseCategoricalCrossentropy loss({.from_logits = true});
 //   Tensor l = loss(y, net(x));                               // their mean
 //   l = loss(y, net(x), {.sample_weight = w});                // sum(losses * w) / number of examples
 //   Tensor m = losses::get("mse")(y, p);                      // by name
 //
-// A loss of one's own is a function of y_true and y_pred, or a class:
+// A loss of your own is a function of y_true and y_pred, or a class:
 //
 //   struct CustomMSE : losses::Loss {
 //     double factor;
@@ -16,14 +16,15 @@
 //     }
 //   };
 //
-// In configs, and so in saved models, both have names: register_loss("custom_mse", f), which is `.loss = "custom_mse"`
-// then, or register_loss<CustomMSE>("CustomMSE", [](const Config &own, losses::LossOptions) {
+// Configs, and so saved models, contain losses by name. Give a function a name by register_loss("custom_mse", f); then
+// `.loss = "custom_mse"` works too. Give a class a name by
+// register_loss<CustomMSE>("CustomMSE", [](const Config &own, losses::LossOptions) {
 //   return CustomMSE(own["factor"].as<double>()); // of own_config()
 // });
 //
-// The formulas are those of Keras 3. Targets take the predictions' element type, float32 or float64. Targets [B] meet
-// predictions [B, 1] as [B, 1], and the other way round; ShapeError for others that differ in shape, DTypeError for
-// predictions that are no floats. Sizes may be open.
+// The formulas are those of Keras 3. Targets are cast to the predictions' element type, float32 or float64. Targets [B]
+// and predictions [B, 1] fit together, and so do targets [B, 1] and predictions [B]. Other shapes that differ are a
+// ShapeError, and predictions of another element type are a DTypeError. Sizes may be unknown.
 #ifndef CALQUE_LOSSES_H
 #define CALQUE_LOSSES_H
 
@@ -39,12 +40,12 @@
 namespace calque::losses {
 
 //===-- Functions ---------------------------------------------------------------------------------===//
-// Each gives one loss for each example: the result lacks the last dimension, or the axis that the options name.
+// Each function returns one loss for each example: the result lacks the last dimension, or the axis of the options.
 
 using LossFunction = Tensor (*)(const Operand &y_true, const Operand &y_pred);
 
-// One that has options, which may be left out. It is an object that is called as a function is, so that it can be
-// passed on by its name as the others are: `.loss = losses::huber`.
+// A loss function with options, which a call may leave out. It is an object with a call operator, so that its name can
+// be an option, as the names of the other functions can: `.loss = losses::huber`.
 #define CALQUE_DECLARE_LOSS_FUNCTION(name, Name)                                                                       \
   struct CALQUE_API Name##Function {                                                                                   \
     Tensor operator()(const Operand &y_true, const Operand &y_pred, Name##Options options) const;                      \
@@ -139,8 +140,9 @@ CALQUE_DECLARE_LOSS_FUNCTION(cosine_similarity, CosineSimilarity)
 #undef CALQUE_DECLARE_LOSS_FUNCTION
 
 //===-- Objects -----------------------------------------------------------------------------------===//
-// What a loss object makes of the examples' losses: their sum divided by their number (Keras' sum_over_batch_size),
-// also where they are weighted; their sum; each of them; their sum divided by the sum of the weights.
+// What a loss object computes from the examples' losses, in order: their sum divided by their number (Keras'
+// sum_over_batch_size), with weights too; their sum; the losses themselves; their sum divided by the sum of the
+// weights.
 enum class Reduction { Mean, Sum, None, MeanWithSampleWeight };
 CALQUE_API std::ostream &operator<<(std::ostream &os, Reduction reduction);
 
@@ -150,13 +152,13 @@ struct LossOptions {
 };
 
 struct LossCallOptions {
-  // A weight for each example, [B], or for more dimensions of the losses from the first on; or a scalar.
+  // A weight for each example, [B], or a tensor with more of the losses' first dimensions, or a scalar.
   std::optional<Tensor> sample_weight = std::nullopt;
   // bool: what does not count at all. A mean is that of the others.
   std::optional<Tensor> mask = std::nullopt;
 };
 
-// The base of loss objects, which are values: a copy is a loss of its own.
+// The base of loss objects. They are values: a copy is independent of the original.
 class CALQUE_API Loss {
 public:
   explicit Loss(LossOptions options = {}) : options_(std::move(options)) {}
@@ -164,7 +166,7 @@ public:
 
   const std::string &name() const { return options_.name; }
   Reduction reduction() const { return options_.reduction; }
-  // The options of its own, by which a registered class is made again.
+  // The options that the class adds; a registered class is made again from them.
   virtual Config own_config() const { return {}; }
 
   // ShapeError for a weight or a mask that does not fit the losses. Errors inside name the caller's line.
@@ -185,7 +187,7 @@ private:
   LossOptions options_;
 };
 
-// A loss as an option: a name, a function of y_true and y_pred, or a loss object, of which it keeps a copy.
+// A loss as an option: a name, a function of y_true and y_pred, or a copy of a loss object.
 class CALQUE_API AnyLoss {
 public:
   // LookupError for a name that no loss has; "mse", "mae", "mape", "msle", "bce" and "kld" are short ones.
@@ -224,8 +226,8 @@ private:
   std::string function_;
 };
 
-// The loss object of a name: "categorical_crossentropy", "CategoricalCrossentropy" and, for some, a short one. Its
-// mean.
+// The loss object with a name: "categorical_crossentropy", "CategoricalCrossentropy" or, for some, a short name. It
+// returns the mean.
 CALQUE_API AnyLoss get(const std::string &name, SourceLocation where = SourceLocation::current());
 
 // {"class_name": ..., "config": ...}, or {"function": its name}. StateError for a class or a function that is not
@@ -234,7 +236,7 @@ CALQUE_API Config serialize(const AnyLoss &loss, SourceLocation where = SourceLo
 // LookupError for a class or a function that is not known, ValueError for an option that the class has not.
 CALQUE_API AnyLoss deserialize(const ConfigValue &config, SourceLocation where = SourceLocation::current());
 
-// Gives a function a name, which options take and configs have. ValueError for a name that there is.
+// Gives a function a name for options and configs. ValueError for a name that is taken.
 CALQUE_API void register_loss(const std::string &name, std::function<Tensor(const Tensor &, const Tensor &)> function,
                               SourceLocation where = SourceLocation::current());
 // Names a class. ValueError for a name or a class that is known already.

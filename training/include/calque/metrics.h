@@ -9,7 +9,7 @@
 //   loss(l);
 //   metrics::Metric m = metrics::get("auc"); // by name
 //
-// A metric of one's own is a body with a handle, as a layer is:
+// A metric of your own is a body with a handle, as a layer is:
 //
 //   struct PositivesBody : metrics::MetricBody {
 //     PositivesBody() : MetricBody("positives") {}
@@ -21,16 +21,17 @@
 //   };
 //   metrics::Metric positives(std::make_shared<PositivesBody>());
 //
-// or the mean of a function: metrics::MeanMetricWrapper(f, "name"). In configs, and so in saved models, both have
-// names: register_metric("name", f), which is `.metrics = {"name"}` then, or
+// or the mean of a function: metrics::MeanMetricWrapper(f, "name"). Configs, and so saved models, contain metrics by
+// name. Give a function a name by register_metric("name", f); then `.metrics = {"name"}` works too. Give a class one by
 //
 //   metrics::register_metric<PositivesBody>("Positives", [](const Config &, std::string, DType) {
 //     return metrics::Metric(std::make_shared<PositivesBody>());
 //   });
 //
-// Formulas, defaults and names are those of Keras 3. State is float64, because a count in float32 stops at 2^24;
-// results have the element type that the metric is made with. Sizes may be open, but for a number of classes that
-// makes the size of a state. ShapeError and DTypeError for labels and predictions that don't fit, as of losses.
+// Formulas, defaults and names are those of Keras 3. State is float64, because a count in float32 stops at 2^24.
+// Results have the element type that the metric is made with. Sizes may be unknown; only a number of classes that
+// determines the size of a state must be known. ShapeError and DTypeError for labels and predictions that don't fit, as
+// for losses.
 #ifndef CALQUE_METRICS_H
 #define CALQUE_METRICS_H
 
@@ -42,7 +43,7 @@
 
 namespace calque::metrics {
 
-// Which results of a metric are better. Callbacks that look for the best ask for it.
+// Which results of a metric are better. Callbacks that keep the best model ask for it.
 enum class Direction : std::uint8_t { Unknown, Down, Up };
 
 class Metric;
@@ -56,8 +57,8 @@ public:
   const std::string &name() const { return name_; }
   // Of the result.
   DType dtype() const { return dtype_; }
-  // That of the library's own is known, but for means and sums of values and for matrices; one of your own says it, as
-  // by set_direction(Direction::Up) where it is made.
+  // The library's metrics know it, except means and sums of values, and matrices. Set it for a metric of your own where
+  // you make the metric: set_direction(Direction::Up).
   Direction direction() const { return direction_; }
   void set_direction(Direction direction) { direction_ = direction; }
 
@@ -66,7 +67,7 @@ public:
   virtual Tensor compute() const = 0;
   // Assigns zeros to all variables.
   virtual void reset();
-  // The options of its own, by which a registered class is made again.
+  // The options that the class adds; a registered class is made again from them.
   virtual Config own_config() const { return {}; }
 
 private:
@@ -91,7 +92,7 @@ public:
   void update_state(const Operand &y_true, const Operand &y_pred, const Operand &sample_weight) const;
   Tensor result(SourceLocation where = SourceLocation::current()) const;
   void reset_state(SourceLocation where = SourceLocation::current()) const;
-  // Updates, and gives the result.
+  // Updates the metric, and returns its result.
   Tensor operator()(const Operand &y_true, const Operand &y_pred) const;
   Tensor operator()(const Operand &y_true, const Operand &y_pred, const Operand &sample_weight) const;
 
@@ -151,7 +152,7 @@ public:
   Tensor operator()(const Operand &values, const Operand &weights) const;
 };
 
-//===-- Means of what a function gives for each example -------------------------------------------===//
+//===-- Means of a function over examples ---------------------------------------------------------===//
 class CALQUE_API MeanMetricWrapper : public Metric {
 public:
   MeanMetricWrapper(std::function<Tensor(const Tensor &y_true, const Tensor &y_pred)> function, std::string name,
@@ -231,8 +232,8 @@ struct ThresholdOptions {
 };
 using PrecisionOptions = ThresholdOptions;
 using RecallOptions = ThresholdOptions;
-// Of the positive predictions those that are right, and of the positive labels those that are found; 0 without any. For
-// several thresholds, a vector.
+// Precision is the fraction of the positive predictions that are right, and recall the fraction of the positive labels
+// that are predicted; 0 if there are none. With several thresholds, the result is a vector.
 CALQUE_DECLARE_METRIC_WITH_OPTIONS(Precision, "precision")
 CALQUE_DECLARE_METRIC_WITH_OPTIONS(Recall, "recall")
 struct CountOptions {
@@ -242,7 +243,7 @@ using TruePositivesOptions = CountOptions;
 using FalsePositivesOptions = CountOptions;
 using TrueNegativesOptions = CountOptions;
 using FalseNegativesOptions = CountOptions;
-// Their numbers, or the sums of their weights.
+// The numbers of such decisions, or the sums of their weights.
 CALQUE_DECLARE_METRIC_WITH_OPTIONS(TruePositives, "true_positives")
 CALQUE_DECLARE_METRIC_WITH_OPTIONS(FalsePositives, "false_positives")
 CALQUE_DECLARE_METRIC_WITH_OPTIONS(TrueNegatives, "true_negatives")
@@ -279,13 +280,14 @@ struct ClassesOptions {
   std::optional<std::int64_t> ignore_class = std::nullopt; // labels that don't count
   bool sparse_y_true = true, sparse_y_pred = true; // integers [...]; else the largest element of [..., C] counts
 };
-// How often a label, the row, got a prediction, the column: [C, C]. IndexError for one outside of [0, C).
+// How often each label (the row) got each prediction (the column): [C, C]. IndexError for a class outside of [0, C).
 class CALQUE_API ConfusionMatrix : public Metric {
 public:
   explicit ConfusionMatrix(std::int64_t num_classes, ClassesOptions options = {}, std::string name = "confusion_matrix",
                            DType dtype = default_dtype(), SourceLocation where = SourceLocation::current());
 };
-// The mean over the classes that occur of the right ones over the union of labels and predictions.
+// The mean, over the classes that occur, of intersection over union: the number of elements that have the class as
+// label and as prediction, divided by the number that have it as label or as prediction.
 class CALQUE_API MeanIoU : public Metric {
 public:
   explicit MeanIoU(std::int64_t num_classes, ClassesOptions options = {}, std::string name = "mean_io_u",
@@ -293,7 +295,7 @@ public:
 };
 
 // A new metric by its name: "precision" or "Precision"; "mse", "mae", "mape", "msle", "bce", "kld". LookupError for
-// a name that none has. "accuracy" is Accuracy here; in compile(), it is the accuracy that fits the output.
+// another name. "accuracy" is Accuracy here; compile() chooses the accuracy that fits the output.
 CALQUE_API Metric get(const std::string &name, SourceLocation where = SourceLocation::current());
 
 // {"class_name": ..., "config": ...}. StateError for a class or a function that is not registered.
@@ -302,8 +304,8 @@ CALQUE_API Config serialize(const Metric &metric, SourceLocation where = SourceL
 // an option that the class has not.
 CALQUE_API Metric deserialize(const Config &config, SourceLocation where = SourceLocation::current());
 
-// Gives a function a name, which options take and configs have: its mean over the examples. ValueError for a name that
-// there is.
+// Gives a name for options and configs to a function, whose mean over the examples is the metric. ValueError for a name
+// that is taken.
 CALQUE_API void register_metric(const std::string &name, std::function<Tensor(const Tensor &, const Tensor &)> function,
                                 Direction direction = Direction::Unknown,
                                 SourceLocation where = SourceLocation::current());

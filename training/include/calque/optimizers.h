@@ -3,7 +3,7 @@
 //   optimizers::Adam adam(1e-3);
 //   std::vector<Variable> weights = net.trainable_variables();
 //   adam.apply_gradients(tape.gradient(loss, weights), weights);
-//   adam.minimize([&] { return loss_of(net(x)); }, weights);       // both in one
+//   adam.minimize([&] { return loss_of(net(x)); }, weights);       // computes the gradients and applies them
 //   adam.learning_rate().assign(1e-4);                             // also in between the calls of a compiled step
 //   optimizers::SGD sgd(schedules::CosineDecay(0.1, 10'000), {.momentum = 0.9}, {.clipnorm = 1});
 //   optimizers::Optimizer named = "rmsprop";
@@ -14,7 +14,7 @@
 // the state that it keeps for each variable, under the variable's name: "momentum/dense/kernel". A variable's slots are
 // made at its first step, eagerly or in a function's first trace, or in build().
 //
-// Formulas, defaults and names are those of Keras 3. An optimiser of one's own is a body with a handle:
+// Formulas, defaults and names are those of Keras 3. An optimiser of your own is a body with a handle:
 //
 //   struct SignBody : optimizers::OptimizerBody {
 //     explicit SignBody(double rate) : OptimizerBody("sign", rate, {"last"}) {}
@@ -26,7 +26,7 @@
 //   };
 //   optimizers::Optimizer mine(std::make_shared<SignBody>(0.1));
 //
-// For configs it is registered, and overrides own_config() if it has options of its own:
+// To be used in configs, it must be registered, and override own_config() if it adds options:
 //
 //   optimizers::register_optimizer<SignBody>(
 //       "Sign", [](std::optional<LearningRate> rate, const Config &, optimizers::OptimizerOptions) {
@@ -45,11 +45,12 @@
 
 namespace calque::optimizers {
 
-// What all optimisers can do.
+// The options that all optimisers have.
 struct OptimizerOptions {
   // Subtracts weight_decay * rate * w from each variable before its update: decay that is no part of the gradient.
   std::optional<double> weight_decay = std::nullopt;
-  // At most one of: bounds for each gradient's norm, for that of all together, for each element's magnitude.
+  // At most one of three limits: for the norm of each gradient, for the norm of all gradients together, and for the
+  // magnitude of each element.
   std::optional<double> clipnorm = std::nullopt, global_clipnorm = std::nullopt, clipvalue = std::nullopt;
   // Keeps a moving average of each variable: ema_momentum * average + (1 - ema_momentum) * w after each step. It is
   // written to the variables every `ema_overwrite_frequency` updates, and by finalize_variable_values(). An update is a
@@ -57,13 +58,13 @@ struct OptimizerOptions {
   bool use_ema = false;
   double ema_momentum = 0.99;
   std::optional<std::int64_t> ema_overwrite_frequency = std::nullopt;
-  // Only every so many steps update, by the mean of the gradients since the last.
+  // The variables are updated only every so many steps, by the mean of the gradients since the last update.
   std::optional<std::int64_t> gradient_accumulation_steps = std::nullopt;
-  double decay = 0;      // the rate is learning_rate / (1 + decay * iterations), as of Keras' older optimisers
+  double decay = 0;      // the rate is learning_rate / (1 + decay * iterations), as in Keras' older optimisers
   std::string name = {}; // empty: that of the class
 };
 
-// A slot: its name, and the value of its elements at first.
+// A slot: its name, and the initial value of its elements.
 struct SlotSpec {
   std::string name;
   double initial = 0;
@@ -83,9 +84,9 @@ public:
   const std::string &name() const { return name_; }
   // Its hyperparameters, in order: {"learning_rate", 0.001}, {"beta_1", 0.9}.
   const std::vector<std::pair<std::string, Number>> &hyperparameters() const { return numbers; }
-  // What it is made of: its name, its rate, and its options, those of all optimisers last.
+  // The config: name, learning rate, and options; those that all optimisers have come last.
   Config get_config(SourceLocation where = SourceLocation::current()) const;
-  // What it keeps for each variable: "adam (momentum, velocity)".
+  // The names of its slots: "adam (momentum, velocity)".
   std::string kinds_of_slots() const;
   bool has_weights() const override { return false; }
   // Of a module, and the slots by the paths that their variables have in the checkpoint.
@@ -94,8 +95,8 @@ public:
 protected:
   // The options of its own.
   virtual Config own_config() const { return {}; }
-  // Once a step, before the updates: numbers that all variables share, float64 scalars. `step` counts the updates from
-  // 1 on. The rate, unless it is overridden.
+  // Called once a step, before the updates. Returns numbers that the updates of all variables use, as float64 scalars:
+  // the learning rate, unless it is overridden. `step` counts the updates from 1.
   virtual std::vector<Tensor> prepare(const Tensor &rate, const Tensor & /*step*/) { return {rate}; }
   // Updates one variable. The numbers are those of prepare() in the variable's element type.
   virtual void update(Variable &variable, const Tensor &gradient, const std::vector<Tensor> &prepared,
@@ -146,34 +147,35 @@ public:
   Optimizer(const std::string &name, SourceLocation where = SourceLocation::current())
       : Optimizer(name.c_str(), where) {}
 
-  // A float64 scalar: assign it to change the rate. With a schedule this call makes it what the schedule gives for the
-  // next step, and what is assigned is written over.
+  // A float64 scalar: assign it to change the rate. With a schedule, this call sets it to the schedule's value for the
+  // next step, and a value that you assign is overwritten.
   Variable learning_rate(SourceLocation where = SourceLocation::current()) const;
   bool has_schedule(SourceLocation where = SourceLocation::current()) const;
-  // Assigns the rate, a number or a scalar of any floating-point type. StateError where it follows a schedule.
+  // Assigns the rate, a number or a scalar of any floating-point type. StateError if the rate follows a schedule.
   void set_learning_rate(const Operand &rate) const;
   // The number of steps, an int64 scalar.
   Variable iterations(SourceLocation where = SourceLocation::current()) const;
 
-  // One step. Variables without a gradient stay as they are. ValueError for another number of gradients than variables,
-  // where all gradients are none, and for a variable given twice; ShapeError and DTypeError for a gradient that is not
-  // of its variable's type; StateError for a variable that is an argument of the function being traced.
+  // One step. Variables without a gradient do not change. ValueError if the numbers of gradients and variables differ,
+  // if no variable has a gradient, and if a variable is given twice. ShapeError and DTypeError for a gradient that has
+  // not its variable's type. StateError for a variable that is an argument of the function being traced.
   void apply_gradients(const std::vector<std::optional<Tensor>> &gradients, const std::vector<Variable> &variables,
                        SourceLocation where = SourceLocation::current()) const;
-  // The loss, by whose gradients the variables have made a step.
+  // Computes the loss, makes one step by its gradients, and returns the loss.
   Tensor minimize(const std::function<Tensor()> &loss, const std::vector<Variable> &variables,
                   SourceLocation where = SourceLocation::current()) const;
-  // Makes the slots of variables, which are called by their paths if there are any: those of named_variables().
+  // Makes the slots of variables. They are named after the variables, or after the given paths, such as those of
+  // named_variables().
   void build(const std::vector<Variable> &variables, SourceLocation where = SourceLocation::current()) const;
   void build(const std::vector<std::pair<std::string, Variable>> &variables,
              SourceLocation where = SourceLocation::current()) const;
-  // Weight decay leaves out these variables, and those whose name has one of these texts in it.
+  // Excludes these variables from weight decay, and those whose name contains one of these texts.
   void exclude_from_weight_decay(const std::vector<Variable> &variables,
                                  const std::vector<std::string> &names = {}) const;
-  // Those of the variables that weight decay leaves out.
+  // Those of the given variables that are excluded from weight decay.
   std::vector<Variable> excluded_from_weight_decay(const std::vector<Variable> &variables) const;
-  // With use_ema: whether it is on; and exchanges the variables that have an average with it, and back the next time.
   bool uses_ema(SourceLocation where = SourceLocation::current()) const { return checked(where).options.use_ema; }
+  // With use_ema: exchanges the value of each variable that has an average with it. The next call exchanges them back.
   void swap_averages(const std::vector<Variable> &variables, SourceLocation where = SourceLocation::current()) const;
   bool has_swapped_averages(SourceLocation where = SourceLocation::current()) const { return checked(where).isSwapped; }
   // With use_ema: assigns the averages to the variables that have one.
@@ -230,7 +232,7 @@ void register_optimizer(const std::string &class_name, OptimizerMaker make,
 
 struct SGDOptions {
   double momentum = 0;
-  bool nesterov = false; // the step looks ahead along the momentum
+  bool nesterov = false; // Nesterov's momentum
 };
 // w -= rate * g, or with momentum m = momentum * m - rate * g; w += m, or with Nesterov's w += momentum * m - rate * g.
 // Sutskever, Martens, Dahl, Hinton: On the importance of initialization and momentum in deep learning, 2013. ValueError

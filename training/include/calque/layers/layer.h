@@ -5,7 +5,7 @@
 //   Tensor z = layers::Add()({x, y});                      // several inputs
 //   auto [h, last] = lstm.apply(x).unpack<2>();            // several results
 //
-// A layer of one's own is a body with a handle:
+// A layer of your own is a body with a handle:
 //
 //   struct ScaleBody : layers::LayerBody {
 //     ScaleBody() : LayerBody("scale") {}
@@ -32,13 +32,13 @@
 
 namespace calque::layers {
 
-// A bool tensor [N,T] that says which steps of a sequence count; none, where all do.
+// A bool tensor [N,T] that says which steps of a sequence count. Without a mask, all steps count.
 using Mask = std::optional<Tensor>;
 
 struct CallOptions {
   bool training = false;
-  Mask mask = std::nullopt;     // of the input, or of the first of several
-  std::vector<Mask> masks = {}; // of all inputs, one each, where there are several; then `mask` is not asked
+  Mask mask = std::nullopt;     // of the input, or of the first of several inputs
+  std::vector<Mask> masks = {}; // one for each of several inputs; `mask` is ignored then
 
   // The mask of one of the inputs.
   Mask mask_of(std::size_t input) const;
@@ -47,23 +47,23 @@ struct CallOptions {
 // The object that handles to one layer share: its variables and its computation.
 class CALQUE_API LayerBody : public Module {
 public:
-  // `kind` is its name in messages: "dense". A layer without variables has nothing to build.
+  // `kind` is the layer's name in messages: "dense". `builds`: the layer has variables.
   explicit LayerBody(std::string kind, bool builds = true);
   const std::string &kind() const { return kind_; }
-  // Whether its variables are made, and those of the layers inside.
+  // Whether the layer has made its variables, and the layers inside of it have made theirs.
   bool built() const;
 
   // Errors inside name the caller's line. ValueError for another number of inputs than the layer takes.
   Tensors apply(const Tensors &inputs, const CallOptions &options = {},
                 SourceLocation where = SourceLocation::current());
-  // The only result. ValueError where there are others.
+  // The result of a layer that has one. ValueError for a layer that has several.
   Tensor call_one(const Tensors &inputs, const CallOptions &options = {},
                   SourceLocation where = SourceLocation::current());
   // Makes the variables for inputs of such types; otherwise the first call makes them.
   void build_for(const std::vector<TensorSpec<>> &inputs, SourceLocation where = SourceLocation::current());
-  // The types of the inputs of its first call or build; none before. Of a model with symbolic inputs, theirs.
+  // The types of the inputs in the first call or build; empty before. A model with symbolic inputs has their types.
   virtual std::vector<TensorSpec<>> input_specs() const;
-  // The results and their masks, one each.
+  // The results, and a mask for each.
   struct Masked {
     Tensors results;
     std::vector<Mask> masks;
@@ -74,39 +74,43 @@ public:
   std::vector<Mask> masks_for(const Tensors &inputs, const CallOptions &options = {},
                               SourceLocation where = SourceLocation::current());
 
-  // What is added to the loss in training: the values that add_loss() was given in the latest call of this layer from
-  // outside of layers, and what the regularisers make of the weights of this layer and of those inside, now.
+  // The values that training adds to the loss. These are the values that were passed to add_loss() in the latest call
+  // of this layer that came from outside of layers, and the present values of the regularisers of all weights of this
+  // layer and of the layers inside.
   std::vector<Tensor> losses(SourceLocation where = SourceLocation::current()) const;
 
-  // Whether the results of an example may depend on the others of its batch. By default so of a layer that is not one
-  // of the library's, and where it is so of a part.
+  // Whether the results for an example may depend on other examples of its batch. By default true for a layer that is
+  // not one of the library's, and for a layer with a part for which it is true.
   virtual bool mixes_examples(bool training) const;
 
-  // How the layer is made: its options, and "name". StateError unless its class says so; an override begins with
-  // Config{{"name", name()}}, and not with this one.
+  // The config from which the layer can be made again: its options, and "name". StateError unless the class overrides
+  // it. An override begins with Config{{"name", name()}} and does not call this function.
   virtual Config get_config() const;
 
 protected:
-  // Errors in what a class of one's own overrides have the lines there. Of the library's layers they have the line of
-  // the caller.
+  // Errors in the overrides of your own classes have the lines in these. Errors in the library's layers have the line
+  // of the caller.
   //
-  // Layers of one input and one result override these. `build` checks the shape and element type of an input and makes
-  // the variables for such inputs. It is called once; if it throws, the variables that it has registered are removed.
+  // Layers of one input and one result override these functions. `build` checks the shape and element type of an input
+  // and makes the variables for such inputs. It is called once; if it throws, the variables that it has registered are
+  // removed.
   virtual void build(const Shape &input, DType dtype);
   virtual Tensor call(const Tensor &x, const CallOptions &options);
   // The mask of the result: none, unless the layer says otherwise.
   virtual Mask compute_mask(const Tensor &x, const Mask &mask);
 
-  // The others override these, which check by default that there is one input, and call those.
+  // Layers of several inputs or results override these functions. By default they check that there is one input, and
+  // call the functions above.
   virtual void build_inputs(const std::vector<TensorSpec<>> &inputs);
   virtual Tensors call_inputs(const Tensors &inputs, const CallOptions &options);
   virtual std::vector<Mask> compute_masks(const Tensors &inputs, const CallOptions &options);
-  // Refuses the mask of an input. By default so of a layer of the library, where a mask has other dimensions than the
-  // input's first ones.
+  // Throws if a mask does not fit its input. By default the layers of the library refuse a mask whose shape is not that
+  // of the input's first dimensions.
   virtual void check_mask(const Tensor &mask, const Tensor &input) const;
-  // Both at once. A layer that consists of layers overrides it, because theirs are called only once so.
+  // The results and their masks together. A layer that consists of layers overrides it, so that each of its layers is
+  // called once.
   virtual Masked call_masked(const Tensors &inputs, const CallOptions &options);
-  // What build_for() does besides: a layer that consists of layers builds those.
+  // Called by build_for(): a layer that consists of layers builds these.
   virtual void build_parts(const std::vector<TensorSpec<>> &inputs);
 
   // Registers a variable. Its initial value is computed at once, also while tracing.
@@ -116,21 +120,21 @@ protected:
   // In call(): adds a scalar to losses().
   void add_loss(const Operand &value);
 
-  // What each result of a call adds to losses(), divided by the number of examples: nothing, unless the layer says
-  // otherwise.
+  // The regulariser whose value for each result of a call is added to losses(), divided by the number of examples. By
+  // default there is none.
   virtual Regularizer activity_regularizer() const { return {}; }
-  // In call(): adds what a regulariser makes of other values than the results, divided by the number of examples.
+  // In call(): adds a regulariser's value for a tensor that is not a result, divided by the number of examples.
   void add_activity_loss(const Regularizer &regularizer, const Tensor &value);
 
-  // Whether it is one of the library's: then errors in its computation have the line of its caller, and else their own.
+  // Whether this is a layer of the library. Errors in its computation then have the line of its caller, else their own.
   virtual bool is_of_library() const { return false; }
 
   std::string oneInputIsTaken(std::size_t given) const;
-  // Its full name in messages: "dense 'head'", or "dense" where none was given.
+  // The full name in messages: "dense 'head'", or "dense" for a layer without a name.
   std::string title() const;
   void checkBuilt(SourceLocation where) const override;
   void before_variable() override { name_by_kind(); }
-  // A name for a layer without one. Models, whose variables are those of their layers, go without.
+  // Names a layer that has no name. Models override it and get no name, because their variables belong to their layers.
   virtual void name_by_kind() { set_name_by_kind(kind_); }
 
 private:
@@ -162,7 +166,7 @@ public:
       body_->name_by_kind();
   }
 
-  // The result, of a layer that gives one (ValueError for another number). Errors inside name the caller's line.
+  // The result of a layer that has one. ValueError for a layer that has several. Errors inside name the caller's line.
   Tensor operator()(const Operand &x, const CallOptions &options = {}) const {
     return checked(x.where()).call_one(x.toTensor(), options, x.where());
   }
@@ -182,8 +186,8 @@ public:
     return checked(where).apply(inputs, options, where);
   }
 
-  // A call in a graph, of which a functional model is made. It builds the layer, and finds the types of the results by
-  // tracing a call. Errors inside name the caller's line.
+  // A call in the graph of a functional model. It builds the layer, and traces a call to find the types of the results.
+  // Errors inside name the caller's line.
   SymbolicTensor operator()(const SymbolicTensor &x, SourceLocation where = SourceLocation::current()) const {
     return only(apply(SymbolicTensors(x), where), where);
   }

@@ -20,9 +20,9 @@
 //     return compute_metrics(data, y_pred, loss);
 //   }
 //
-// Names, defaults and order are those of Keras 3. In each epoch: the metrics are reset, the data is shuffled, a
-// compiled function makes the steps, the last of which may be of fewer examples; then comes the validation, in
-// inference, and then the callbacks. A step of fewer examples traces once more, and leaves their number open.
+// Names, defaults and order are those of Keras 3. In each epoch, the metrics are reset, the data is shuffled, and a
+// compiled function makes the steps. Then the model is validated, in inference, and then the callbacks are called. The
+// last step may have fewer examples. It is then traced once more, with an unknown batch size.
 #ifndef CALQUE_MODELS_TRAINER_H
 #define CALQUE_MODELS_TRAINER_H
 
@@ -41,7 +41,7 @@ namespace calque {
 
 namespace models {
 
-// A batch: inputs, targets, and a weight for each example, for all outputs or for each its own.
+// A batch: inputs, targets, and a weight for each example. The weights may differ between outputs.
 struct Batch {
   Tensors x, y = {};
   std::optional<Tensor> sample_weight = std::nullopt;
@@ -50,7 +50,8 @@ struct Batch {
 
 } // namespace models
 
-// An option for all outputs of a model, for each in order, or for some by name; none where an output has none.
+// An option for all outputs of a model together, for each output in order, or for some outputs by name. std::nullopt
+// stands for no option.
 template <typename T> class PerOutput {
 public:
   using Map = std::map<std::string, std::optional<T>>;
@@ -80,9 +81,10 @@ private:
   Map map_;
 };
 
-// A metric as an option: a metric, a name, or a function of y_true and y_pred, of whose values for the examples it is
-// the mean. "accuracy", or "acc", is the accuracy that fits the output: binary for one number or a binary loss, sparse
-// for integer labels, else categorical. A loss function is called by its name in logs, another function "metric".
+// A metric as an option: a metric, a name, or a function of y_true and y_pred. The metric of a function is the mean of
+// its values for the examples. "accuracy", or "acc", is the accuracy that fits the output: binary for one number or a
+// binary loss, sparse for integer labels, else categorical. In logs, a loss function has its name, and another function
+// the name "metric".
 class CALQUE_API AnyMetric {
 public:
   AnyMetric(const char *name, SourceLocation where = SourceLocation::current());
@@ -98,7 +100,7 @@ public:
   AnyMetric(F function)
       : AnyMetric(ofFunction(losses::AnyLoss(function).function(), OfExamples(std::move(function)))) {}
 
-  // What it is called in logs: as it is given.
+  // The name in logs: the one that was given.
   const std::string &name() const { return name_; }
   metrics::Metric resolved(const Tensor &y_true, const Tensor &y_pred, const std::string &loss) const;
   // None for a name.
@@ -252,11 +254,11 @@ public:
       : open_(std::move(open)), size_(size) {}
 
   Next open() const { return open_(); }
-  // None where it is not known before the batches are iterated over.
+  // None if the size is not known before the iteration.
   const std::optional<std::int64_t> &size() const { return size_; }
   bool is_infinite() const { return isInfinite_; }
 
-  // With weights for all outputs, a single tensor without a name, or else for each its own.
+  // A batch with weights. A single tensor without a name holds for all outputs; else each output has its own.
   static Batch weighted(Batch batch, Tensors sample_weight);
 
 private:
@@ -307,15 +309,15 @@ struct FitOptions {
   std::int64_t epochs = 1;
   int verbose = 1; // 0: silent; 1: a bar on a terminal, else lines; 2: a line for each epoch
   std::vector<callbacks::AnyCallback> callbacks = {};
-  double validation_split = 0; // the part at the end of the tensors that is for validation, before they are shuffled
+  double validation_split = 0; // this part at the end of the tensors, before shuffling, is for validation
   ValidationData validation_data = {};
-  bool shuffle = true;                              // tensors, anew in each epoch
+  bool shuffle = true;                              // tensors, in each epoch
   std::map<std::int64_t, double> class_weight = {}; // of each label; 1 for others
-  // Of each example of the tensors: for all outputs, or for each its own, {{"score", a}, {"kind", b}} or {a, b}. An
-  // output that is not named has 1.
+  // The weight of each example, when x and y are tensors: one tensor for all outputs, or one for each output,
+  // {{"score", a}, {"kind", b}} or {a, b}. Outputs that are not named have the weight 1.
   Tensors sample_weight = {};
   std::int64_t initial_epoch = 0;
-  std::optional<std::int64_t> steps_per_epoch = std::nullopt; // goes on in the data set in the next epoch
+  std::optional<std::int64_t> steps_per_epoch = std::nullopt; // the next epoch continues in the data set
   std::optional<std::int64_t> validation_steps = std::nullopt;
   std::optional<std::int64_t> validation_batch_size = std::nullopt;
   std::int64_t validation_freq = 1; // validates every so many epochs
@@ -324,7 +326,7 @@ struct FitOptions {
 struct EvaluateOptions {
   std::int64_t batch_size = 32;
   int verbose = 0;
-  Tensors sample_weight = {}; // as of fit()
+  Tensors sample_weight = {}; // as for fit()
   std::optional<std::int64_t> steps = std::nullopt;
   std::vector<callbacks::AnyCallback> callbacks = {};
 };
@@ -334,11 +336,11 @@ struct PredictOptions {
   std::vector<callbacks::AnyCallback> callbacks = {};
 };
 struct ExportOptions {
-  std::vector<TensorSpec<>> inputs = {};  // none: those of the model's first call, for any number of examples
-  std::vector<TensorSpec<>> targets = {}; // with them the training step is saved as well
+  std::vector<TensorSpec<>> inputs = {};  // empty: those of the model's first call, with an unknown batch size
+  std::vector<TensorSpec<>> targets = {}; // if given, the training step is saved as well
 };
 struct BatchOptions {
-  Tensors sample_weight = {}; // as of fit()
+  Tensors sample_weight = {}; // as for fit()
   std::map<std::int64_t, double> class_weight = {};
 };
 
@@ -346,7 +348,7 @@ namespace layers {
 class LayerBody;
 }
 
-// What a model can do besides being a layer.
+// The functions of a model that a layer does not have.
 class CALQUE_API Trainer {
 public:
   using Batch = models::Batch;
@@ -355,13 +357,13 @@ public:
   Trainer();
   virtual ~Trainer();
 
-  // May be called again; weights stay as they are. LookupError for names that there are not.
+  // May be called again, and does not change the weights. LookupError for unknown names.
   void compile(CompileOptions options = {}, SourceLocation where = SourceLocation::current());
   bool compiled() const;
 
-  // The history of the epochs. StateError before compile(); ValueError for options out of range, and for tensors with
-  // different numbers of examples; LookupError for weights of outputs that there are not. An error leaves the weights
-  // of the last step that was made.
+  // Trains, and returns the history of the epochs. StateError before compile(). ValueError for options out of range,
+  // and for tensors with different numbers of examples. LookupError for weights of unknown outputs. After an error the
+  // model has the weights of the last step that succeeded.
   History fit(const Tensors &x, const Tensors &y, FitOptions options = {},
               SourceLocation where = SourceLocation::current());
   History fit(const Batches &data, FitOptions options = {}, SourceLocation where = SourceLocation::current());
@@ -372,73 +374,72 @@ public:
   // The outputs for all examples. Needs no compile().
   Tensors predict(const Tensors &x, PredictOptions options = {}, SourceLocation where = SourceLocation::current());
   Tensors predict(const Batches &data, PredictOptions options = {}, SourceLocation where = SourceLocation::current());
-  // One step. The metrics are those of this batch, as in Keras.
+  // One step. It returns the metrics of this batch, as in Keras.
   Logs train_on_batch(const Tensors &x, const Tensors &y, BatchOptions options = {},
                       SourceLocation where = SourceLocation::current());
   Logs test_on_batch(const Tensors &x, const Tensors &y, BatchOptions options = {},
                      SourceLocation where = SourceLocation::current());
   Tensors predict_on_batch(const Tensors &x, SourceLocation where = SourceLocation::current());
   void reset_metrics(SourceLocation where = SourceLocation::current());
-  // Which way a number of the logs gets better, "val_auc" or "loss": as its metric says, and down for losses, which are
-  // called "loss" or end in "_loss". Unknown for others.
+  // Whether more or less of a logged number is better, such as "val_auc" or "loss". A metric says it for its numbers.
+  // Less is better for losses, whose names are "loss" or end in "_loss". Unknown for other numbers.
   metrics::Direction direction_of(const std::string &logged);
 
-  // What the latest fit() has logged. StateError before it.
+  // The history of the latest fit(). StateError before the first.
   const History &history(SourceLocation where = SourceLocation::current()) const;
   // StateError before compile().
   optimizers::Optimizer optimizer(SourceLocation where = SourceLocation::current()) const;
-  // Saves structure, weights, and if it is compiled, the optimiser with its state and the options of compile().
-  // load_model() makes the model of it, also in another program. Directories are made. StateError before the weights
-  // are made, in a trace, and for what has no config: a class or a function of one's own that is not registered, which
-  // the error names; ValueError for a number that is not finite in a config. Then the file stays as it was. DataError
-  // for a file that can't be written.
+  // Saves the structure and the weights. Of a compiled model it also saves the optimiser with its state, and the
+  // options of compile(). load_model() makes the model from the file, also in another program. Missing directories are
+  // made. StateError before the weights are made, in a trace, and for a class or a function of your own that is not
+  // registered, which the error names. ValueError for a number in a config that is not finite. DataError for a file
+  // that can't be written. After an error, an earlier file is unchanged.
   void save(const std::string &path, SaveOptions options = {}, SourceLocation where = SourceLocation::current());
-  // The weights alone, under their paths: "dense/kernel". The states of random generators are none. StateError before
-  // they are made.
+  // Saves the weights alone, by their paths: "dense/kernel". The states of random generators are not weights.
+  // StateError before the weights are made.
   void save_weights(const std::string &path, SaveOptions options = {},
                     SourceLocation where = SourceLocation::current());
-  // Assigns all weights or none. Also the weights of a file of save(). StateError before they are made. LookupError for
-  // weights that the file has not and tensors that no weight takes, both listed, unless strict is off; ShapeError and
-  // DTypeError for a tensor that does not fit its weight; ValueError for two tensors for one weight, and for a layout
-  // that there is not; DataError for a file that can't be read.
+  // Assigns weights from a file of save_weights() or save(): all, or none if there is an error. StateError before the
+  // weights are made. LookupError for weights without a tensor in the file, and for tensors without a weight; the error
+  // lists both, and strict = false turns it off. ShapeError and DTypeError for a tensor that does not fit its weight.
+  // ValueError for two tensors for one weight, and for an unknown layout. DataError for a file that can't be read.
   LoadedWeights load_weights(const std::string &path, LoadWeightsOptions options = {},
                              SourceLocation where = SourceLocation::current());
 
-  // Saves the model as functions (saved_functions.h), for programs without its code and without this library:
-  // "predict", of a tensor, or of several in a std::vector<Tensor>, which gives a tensor, or several in a
-  // std::map<std::string, Tensor> by the names of the outputs; and with targets "train_step" of inputs and targets,
-  // which gives the loss and the metrics of the batch in such a map. The variables have their paths, those of the
-  // optimiser after "optimizer/", and of a metric after "metrics/" and its name. The path is taken as it is. StateError
-  // where the types of the inputs are not known, and for a step of a model that is not compiled; else as of
-  // save_functions().
+  // Saves the model as functions (saved_functions.h), for programs without its code and without this library.
+  // "predict" takes a tensor, or several in a std::vector<Tensor>. It returns a tensor, or several in a
+  // std::map<std::string, Tensor> by the names of the outputs. If targets are given, "train_step" takes inputs and
+  // targets, and returns the loss and the metrics of the batch in such a map. The variables have their paths. Those of
+  // the optimiser begin with "optimizer/", and those of a metric with "metrics/" and its name. Nothing is appended to
+  // the path of the file. StateError if the types of the inputs are not known, and for a training step of a model that
+  // is not compiled; other errors as for save_functions().
   void export_functions(const std::string &path, ExportOptions options = {},
                         SourceLocation where = SourceLocation::current());
 
-  // Where fit() stands, for callbacks: a part of a checkpoint, with the epoch and the batch that follow, the position
-  // in the data, and the metrics so far. Where it is restored in on_train_begin(), fit() goes on from there: the data's
-  // place is found, or as many batches are passed over where a sequence can't say its place. StateError outside of
-  // fit().
+  // The progress of fit(), for callbacks that save it as a part of a checkpoint: the next epoch and batch, the position
+  // in the data, and the metrics so far. If a callback restores it in on_train_begin(), fit() continues from there. It
+  // moves the data to the position, or skips as many batches if the data can't be moved. StateError outside of fit().
   Trackable &fit_progress(SourceLocation where = SourceLocation::current());
 
   // Set to end the training after the batch or the epoch.
   bool stop_training = false;
 
-  // What is reset before each epoch and each evaluation: the loss, and the metrics of compile() once they are made, by
-  // the first step.
+  // The metrics that are reset before each epoch and each evaluation: the loss, and the metrics of compile(), which the
+  // first step makes.
   virtual std::vector<metrics::Metric> metrics();
 
 protected:
-  // A step of training, of testing, and of predicting: numbers by name, and outputs. Traced once for each type of
-  // batch.
+  // One step of training, of testing, and of predicting. The first two return numbers by name, the third returns the
+  // outputs. Each is traced once for each type of batch.
   virtual Tensors train_step(const Batch &data);
   virtual Tensors test_step(const Batch &data);
   virtual Tensors predict_step(const Batch &data);
 
-  // The loss of outputs by the options of compile(), with what add_loss() gave in the latest call. Masks are those of
-  // the outputs.
+  // The loss of outputs by the options of compile(), and the values that add_loss() got in the latest call. `masks` are
+  // those of the outputs.
   virtual Tensor compute_loss(const Batch &data, const Tensors &y_pred,
                               const std::vector<std::optional<Tensor>> &masks = {});
-  // Updates the metrics of compile(), and gives the results of metrics() by name.
+  // Updates the metrics of compile(), and returns the results of metrics() by name.
   virtual Tensors compute_metrics(const Batch &data, const Tensors &y_pred, const Tensor &loss,
                                   const std::vector<std::optional<Tensor>> &masks = {});
 
@@ -464,18 +465,18 @@ private:
   std::unique_ptr<State> state;
 };
 
-// Halves of tensors: x and y for training and for testing.
+// The two parts of x and y, for training and for testing.
 struct Split {
   Tensor x_train, x_test, y_train, y_test;
 };
 struct SplitOptions {
-  double test_size = 0.25; // the part of the examples, or with 1 and more their number; rounded up
+  double test_size = 0.25; // a share of the examples, rounded up; 1 and more is a number of examples
   bool shuffle = true;
-  std::optional<Tensor> stratify = std::nullopt;   // integer labels [N], whose shares are kept in both halves
+  std::optional<Tensor> stratify = std::nullopt;   // integer labels [N]; both parts have the same share of each label
   std::optional<std::int64_t> seed = std::nullopt; // drawn from the global generator unless given
 };
-// As scikit-learn's: rows in random order, the last ones without. ValueError for a half without examples; with stratify
-// also for a class with fewer than two, and without shuffling.
+// As in scikit-learn: the rows are shuffled, and without shuffling the last rows are for testing. ValueError for a part
+// without examples; with stratify, also for a class with fewer than two examples, and for shuffle = false.
 CALQUE_API Split train_test_split(const Tensor &x, const Tensor &y, SplitOptions options = {},
                                   SourceLocation where = SourceLocation::current());
 
