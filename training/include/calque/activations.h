@@ -54,7 +54,8 @@ CALQUE_API Tensor tanh_shrink(const Operand &x);                         // x - 
 CALQUE_API Tensor log_sigmoid(const Operand &x);                         // log(sigmoid(x)), which does not overflow
 CALQUE_API Tensor squareplus(const Operand &x, double b = 4);            // (x + sqrt(x^2 + b)) / 2
 CALQUE_API Tensor sparse_plus(const Operand &x);                         // 0 below -1, x above 1, (x + 1)^2 / 4 between
-// x where it is above the threshold, and else the value. It has no name, because neither has a default.
+// x where it is above the threshold, else the value. The function has no name for options, because its numbers have no
+// defaults.
 CALQUE_API Tensor threshold(const Operand &x, double threshold, double default_value);
 // The nearest numbers along an axis that are not negative and add up to 1. Martins, Astudillo: From softmax to
 // sparsemax, 2016.
@@ -68,7 +69,7 @@ CALQUE_API std::vector<std::string> names();
 
 } // namespace activations
 
-// Makes an activation of one's own known by a name. ValueError for a name that is taken.
+// Gives an activation of your own a name. ValueError for a name that is taken.
 CALQUE_API void register_activation(const std::string &name, std::function<Tensor(const Tensor &)> f,
                                     SourceLocation where = SourceLocation::current());
 

@@ -1,4 +1,4 @@
-// Callbacks: what happens in between the steps and epochs of fit().
+// Callbacks: objects that fit() calls between its steps and epochs.
 //
 //   callbacks::EarlyStopping early({.patience = 3, .restore_best_weights = true});
 //   model.fit(x, y, {.validation_split = 0.2, .callbacks = {early, callbacks::CSVLogger("log.csv")}});
@@ -10,8 +10,8 @@
 //     }
 //   };
 //
-// Names and order are those of Keras 3. A callback that is a variable is used as it is; one that is made in the list
-// lives as long as the call.
+// Names and order are those of Keras 3. A variable in the list is used itself and not copied. A callback that is made
+// in the list lives as long as the call.
 #ifndef CALQUE_CALLBACKS_H
 #define CALQUE_CALLBACKS_H
 
@@ -35,7 +35,7 @@ class Tensor;
 
 namespace callbacks {
 
-// What a callback may know of the call.
+// Facts about the call, for callbacks.
 struct Params {
   std::int64_t epochs = 1;
   std::optional<std::int64_t> steps = std::nullopt; // of an epoch, where it is known
@@ -44,7 +44,7 @@ struct Params {
   SourceLocation where = {}; // the line of the call
 };
 
-// Override what is needed. Logs may be changed at the end of an epoch: what is in them afterwards is in the history.
+// Override the functions that you need. on_epoch_end() may change the logs, and the history then has the changed logs.
 class CALQUE_API Callback {
 public:
   virtual ~Callback();
@@ -66,7 +66,7 @@ public:
   // StateError outside of a call.
   Model &model(SourceLocation where = SourceLocation::current()) const;
   const Params &params() const { return params_; }
-  // For who calls a callback by hand.
+  // For programs that call callbacks themselves.
   void set_model(Model *model) { model_ = model; }
   void set_params(Params params) { params_ = params; }
 
@@ -120,20 +120,21 @@ private:
 };
 
 //===-- Watching a number -------------------------------------------------------------------------===//
-// "min": smaller is better; "max": larger is; "auto": as the metric says (metrics.h), and smaller for losses.
-// ValueError for another text; and in "auto" for a number of which nothing says it, in the first batch if it is there
-// already, else at the end of the first epoch.
+// "min": smaller is better; "max": larger is better; "auto": the metric says it (metrics.h), and smaller is better for
+// losses. ValueError for another text. With "auto" it is also a ValueError if the metric has no direction: after the
+// first batch if the number is logged then, else at the end of the first epoch.
 class CALQUE_API Monitor {
 public:
   Monitor(const char *owner, std::string name, const std::string &mode, double min_delta, SourceLocation where);
   const std::string &name() const { return name_; }
-  // Better by more than min_delta; any is better than none, and any number than NaN. After of().
+  // Whether the value is better by more than min_delta. Any value is better than none, and any number is better than
+  // NaN. Call of() first.
   bool improves(double value, const std::optional<double> &best) const;
-  // The number of an epoch; where there is none, a warning that lists what there is.
+  // The number in the logs of an epoch. If it is missing, a warning lists the numbers that are there.
   std::optional<double> of(const Logs &logs, const Callback &callback);
   // Looks at the logs of a batch.
   void check(const Logs &logs, const Callback &callback);
-  // Asks the metric anew, that of another training.
+  // For another training: asks its metric for the direction again.
   void begin() { direction = given; }
 
 private:
@@ -156,9 +157,9 @@ struct EarlyStoppingOptions {
   bool restore_best_weights = false;
   std::int64_t start_from_epoch = 0;
 };
-// Stops the training after `patience` epochs without a better value; the first is better than none, whatever it is.
-// With restore_best_weights the model has the weights of the best epoch then, and also where the training ends before.
-// ValueError for a negative patience or first epoch.
+// Stops the training after `patience` epochs without a better value. The first value is better than none. With
+// restore_best_weights the model has the weights of the best epoch afterwards, even if the training ends without being
+// stopped. ValueError for a negative patience or first epoch.
 class CALQUE_API EarlyStopping : public Callback {
 public:
   explicit EarlyStopping(EarlyStoppingOptions options = {}, SourceLocation where = SourceLocation::current());
@@ -167,10 +168,10 @@ public:
   void on_epoch_end(std::int64_t epoch, Logs &logs) override;
   void on_train_end(Logs &logs) override;
 
-  // 0 where it has not stopped.
+  // 0 if it has not stopped the training.
   std::int64_t stopped_epoch() const { return stopped; }
   std::int64_t best_epoch() const { return bestEpoch; }
-  // NaN before there is one.
+  // NaN before the first value.
   double best() const { return best_.value_or(std::numeric_limits<double>::quiet_NaN()); }
 
 private:
@@ -181,7 +182,7 @@ private:
   std::optional<std::vector<Tensor>> weights;
 };
 
-// How often something is saved: "epoch", or a number of batches. ValueError for another text, and a number below 1.
+// How often a callback saves: "epoch", or a number of batches. ValueError for another text, and for a number below 1.
 class CALQUE_API SaveFrequency {
 public:
   SaveFrequency(const char *text, SourceLocation where = SourceLocation::current());
@@ -207,11 +208,12 @@ struct ModelCheckpointOptions {
   SaveFrequency save_freq = "epoch";
   std::optional<double> initial_value_threshold = std::nullopt; // what is better than this is saved
 };
-// Saves the model, or its weights, at the end of each epoch or of every so many batches. Names in the path become
-// numbers, as by Python's str.format: "{epoch:02d}-{val_loss:.2f}" has the number of the epoch, from 1 on, and a number
-// of the logs; {batch} is the number of the batch, where it saves by batches. Formats are those of decimal numbers,
-// [[fill]align][sign][0][width][grouping][.precision][d, e, E, f, F, g, G or %]. Directories are made. ValueError for a
-// path that can't be formatted so; LookupError for a name that the logs have not, when it saves.
+// Saves the model, or its weights, at the end of each epoch or after every so many batches. Names in the path are
+// replaced by numbers, as by Python's str.format: "{epoch:02d}-{val_loss:.2f}" contains the number of the epoch,
+// counted from 1, and a number of the logs. {batch} is the number of the batch, if save_freq counts batches. Formats
+// are those of decimal numbers, [[fill]align][sign][0][width][grouping][.precision][d, e, E, f, F, g, G or %]. Missing
+// directories are made. ValueError for a path that is no such format. LookupError, when it saves, for a name that is
+// not logged.
 class CALQUE_API ModelCheckpoint : public Callback {
 public:
   explicit ModelCheckpoint(std::string filepath, ModelCheckpointOptions options = {},
@@ -239,9 +241,9 @@ struct SwapEMAWeightsOptions {
   bool swap_on_epoch =
       false; // also from the end of an epoch to the begin of the next, for the callbacks after this one
 };
-// The model has the moving averages of its weights while it is evaluated and predicts, and with swap_on_epoch while
-// callbacks that come after this one run at the end of an epoch: ModelCheckpoint saves them then. Before the first step
-// there are none. ValueError for an optimiser without use_ema.
+// Gives the model the moving averages of its weights while it is evaluated and while it predicts. With swap_on_epoch
+// the model also has them at the end of an epoch, while the callbacks after this one run: ModelCheckpoint then saves
+// the averages. Before the first step there are no averages. ValueError for an optimiser without use_ema.
 class CALQUE_API SwapEMAWeights : public Callback {
 public:
   explicit SwapEMAWeights(SwapEMAWeightsOptions options = {}) : of(options) {}
@@ -260,16 +262,16 @@ private:
 
 struct BackupAndRestoreOptions {
   SaveFrequency save_freq = "epoch";
-  bool double_checkpoint = false; // keeps the one before, too, which is taken where the last can't be read
-  bool delete_checkpoint = true;  // removes the backup where the training ends as it should
+  bool double_checkpoint = false; // also keeps the backup before, which is used if the last can't be read
+  bool delete_checkpoint = true;  // removes the backup when the training ends without an error
 };
-// Keeps what training goes on with in a directory, and where there is some, goes on from it: a program that is killed
-// and started again ends with the bits of one that was not, if its data has places (data sets and tensors do) and no
-// other callback remembers anything. The backup has the model, its optimiser, the global generator, the epoch and the
-// batch, the place in the data and in the validation's, and the metrics so far; the history is of the epochs that the
-// call itself makes. It is written whole or not at all. The model must be built, as in Keras. ValueError for an empty
-// name; StateError for a model that is not built; DataError for a backup that can't be read, or that is another model's
-// or another kind of optimiser's.
+// Keeps a backup of the training in a directory, and continues from it if there is one. A program that is killed and
+// started again ends with the same bits as without the interruption, if the data has positions (data sets and tensors
+// have) and no other callback has state. The backup contains the model, its optimiser, the global generator, the epoch
+// and the batch, the positions in the data and in the validation data, and the metrics so far. The history has only the
+// epochs of the call that returns it. A backup is written as a whole or not at all. The model must be built, as in
+// Keras. ValueError for an empty name. StateError for a model that is not built. DataError for a backup that can't be
+// read, or that belongs to another model or another kind of optimiser.
 class CALQUE_API BackupAndRestore : public Callback {
 public:
   explicit BackupAndRestore(std::string backup_dir, BackupAndRestoreOptions options = {},
@@ -313,8 +315,8 @@ private:
   std::optional<double> best;
 };
 
-// Sets the learning rate at the beginning of each epoch: of the epoch, or of the epoch and the rate before. Adds
-// "learning_rate" to the logs. StateError for an optimiser with a schedule.
+// Sets the learning rate at the beginning of each epoch to the value of a function of the epoch, or of the epoch and
+// the present rate. Adds "learning_rate" to the logs. StateError for an optimiser with a schedule.
 class CALQUE_API LearningRateScheduler : public Callback {
 public:
   template <typename F>
@@ -334,7 +336,7 @@ private:
 
 struct CSVLoggerOptions {
   std::string separator = ",";
-  bool append = false; // to a file that there is
+  bool append = false; // to an existing file
 };
 // Writes a line for each epoch: the epoch and the logs, after a line of their names. DataError for a file that can't be
 // written.
@@ -352,14 +354,14 @@ private:
   std::vector<std::string> columns;
 };
 
-// Stops the training after a batch whose loss is no finite number.
+// Stops the training after a batch whose loss is infinite or NaN.
 class CALQUE_API TerminateOnNaN : public Callback {
 public:
   void on_train_batch_end(std::int64_t batch, Logs &logs) override;
 };
 
-// How often the logs of steps are written: "epoch" not at all, as those of each epoch are; "batch" at each step; a
-// number every so many steps, and 0 as "epoch".
+// How often the logs of steps are written. "epoch": never, only the logs of epochs; "batch": at each step; a number:
+// every so many steps, and 0 means "epoch".
 class CALQUE_API UpdateFrequency {
 public:
   // ValueError for another text.
@@ -400,8 +402,7 @@ private:
   bool hasGraph = false;
 };
 
-// What fit() shows: on a terminal a bar that is drawn over itself, elsewhere, and with verbose 2, a line for each
-// epoch.
+// The output of fit(): a progress bar on a terminal; elsewhere, and with verbose 2, a line for each epoch.
 class CALQUE_API ProgbarLogger : public Callback {
 public:
   ProgbarLogger();

@@ -1,4 +1,4 @@
-// Constraints: what weights are made to be after each step of an optimiser.
+// Constraints: conditions that hold for weights after each step of an optimiser.
 //
 //   layers::Dense dense(128, {.kernel_constraint = constraints::MaxNorm({.max_value = 2})});
 //   Variable rates(ones({3}), {.constraint = constraints::NonNeg()});
@@ -14,9 +14,9 @@
 
 namespace calque {
 
-// A constraint as an option of a layer: nothing, a name, what a function below gives, or a callable that gives the
-// value that a weight shall have instead. LookupError for a name that there is not: "max_norm", "non_neg", "unit_norm",
-// "min_max_norm", and those that were registered.
+// A constraint as an option of a layer: nothing, a name, the result of a function below, or a callable that returns the
+// new value of a weight. The names are "max_norm", "non_neg", "unit_norm", "min_max_norm", and those that were
+// registered. LookupError for another name.
 class CALQUE_API Constraint {
 public:
   using Function = std::function<Tensor(const Tensor &)>;
@@ -38,7 +38,7 @@ public:
   Constraint(std::string name, Config options, Function function)
       : name_(std::move(name)), options_(std::move(options)), function_(std::move(function)) {}
 
-  // The weight itself, where there is no constraint.
+  // The new value of a weight: the weight itself if there is no constraint.
   Tensor operator()(const Tensor &w) const { return function_ ? function_(w) : w; }
   explicit operator bool() const { return function_ != nullptr; }
 
@@ -55,13 +55,13 @@ private:
   Function function_;
 };
 
-// Makes a constraint of one's own known by a name, to options and configs. ValueError for a name that is taken.
+// Gives a constraint of your own a name for options and configs. ValueError for a name that is taken.
 CALQUE_API void register_constraint(const std::string &name, std::function<Constraint(const Config &options)> make,
                                     SourceLocation where = SourceLocation::current());
 
-// Formulas, names and defaults are those of Keras 3. Norms are those along axes: {0} is that of all that one unit of a
-// dense layer sees, and {0, 1, 2} that of a filter of images. ValueError, when a layer is built, for an axis that the
-// weight does not have.
+// Formulas, names and defaults are those of Keras 3. Norms are computed along axes: {0} gives a norm for each unit of a
+// dense layer, and {0, 1, 2} one for each filter of a convolution of images. ValueError, when a layer is built, for an
+// axis that the weight does not have.
 namespace constraints {
 
 struct MaxNormOptions {
@@ -77,7 +77,7 @@ CALQUE_API Constraint UnitNorm(std::vector<std::int64_t> axis = {0});
 
 struct MinMaxNormOptions {
   double min_value = 0, max_value = 1;
-  double rate = 1; // how far norms go to the interval: 1 is all the way
+  double rate = 1; // how far a norm moves towards the interval in a step; 1: into it
   std::vector<std::int64_t> axis = {0};
 };
 // Norms between two values. ValueError for values below 0 and in the wrong order, and for a rate outside of [0, 1].

@@ -5,9 +5,9 @@
 //   layers::Dense named(128, {.kernel_initializer = "he_normal"});
 //   layers::Dense small(128, {.kernel_initializer = initializers::RandomNormal({.stddev = 0.01})});
 //
-// The random ones draw from the global generator, which set_seed() starts anew, unless they have a seed of their own.
-// The shape gives a unit's numbers of inputs and outputs: [in, out] of a matrix, [height, width, in, out] of a filter;
-// a vector [n] has n of both.
+// Random initialisers draw from the global generator, which set_seed() resets, unless they have a seed of their own.
+// The numbers of inputs and outputs of a unit follow from the shape: [in, out] for a matrix, [height, width, in, out]
+// for a filter; a vector [n] has n inputs and n outputs.
 #ifndef CALQUE_INITIALIZERS_H
 #define CALQUE_INITIALIZERS_H
 
@@ -20,7 +20,7 @@
 namespace calque {
 
 // Glorot, Bengio: Understanding the difficulty of training deep feedforward neural networks, 2010: the variance is
-// 2 / (in + out). All the normal ones are truncated at two standard deviations, as Keras' are.
+// 2 / (in + out). All normal initialisers are truncated at two standard deviations, as in Keras.
 CALQUE_API Tensor glorot_uniform(const Shape &shape, DType dtype = default_dtype(),
                                  SourceLocation where = SourceLocation::current());
 CALQUE_API Tensor glorot_normal(const Shape &shape, DType dtype = default_dtype(),
@@ -36,10 +36,10 @@ CALQUE_API Tensor lecun_uniform(const Shape &shape, DType dtype = default_dtype(
 CALQUE_API Tensor lecun_normal(const Shape &shape, DType dtype = default_dtype(),
                                SourceLocation where = SourceLocation::current());
 
-// An initialiser as an option of a layer: a name, one of the above, zeros, ones, what a function below gives, or a
-// callable on a shape and an element type. ValueError for a name that there is not: "zeros", "ones", "constant",
-// "random_normal", "random_uniform", "truncated_normal", "glorot_uniform", "glorot_normal", "he_uniform", "he_normal",
-// "lecun_uniform", "lecun_normal", "variance_scaling", "orthogonal", "identity", and those that were registered.
+// An initialiser as an option of a layer: a name, a function above, zeros, ones, the result of a function below, or a
+// callable on a shape and an element type. The names are "zeros", "ones", "constant", "random_normal",
+// "random_uniform", "truncated_normal", "glorot_uniform", "glorot_normal", "he_uniform", "he_normal", "lecun_uniform",
+// "lecun_normal", "variance_scaling", "orthogonal", "identity", and those that were registered. ValueError for another.
 class CALQUE_API Initializer {
 public:
   using Function = std::function<Tensor(const Shape &, DType, SourceLocation)>;
@@ -63,7 +63,8 @@ public:
   // With a name and options, by which a registered initialiser is made again.
   Initializer(std::string name, Config options, Function make)
       : name_(std::move(name)), options_(std::move(options)), make_(std::move(make)) {}
-  // One that goes by a unit's numbers of inputs and outputs: `of_fans` gives what makes a value by other ones.
+  // An initialiser that depends on a unit's numbers of inputs and outputs. `of_fans` returns the function for given
+  // numbers.
   using FunctionOfFans = std::function<Function(double inputs, double outputs)>;
   Initializer(std::string name, Config options, Function make, FunctionOfFans of_fans)
       : Initializer(std::move(name), std::move(options), std::move(make)) {
@@ -74,8 +75,9 @@ public:
     return make_(shape, dtype, where);
   }
 
-  // For a weight whose shape does not give a unit's numbers of inputs and outputs, as [in, heads, size]: the same one,
-  // by these numbers. One that does not go by them, or is a callable, stays as it is.
+  // The same initialiser for given numbers of inputs and outputs. It is for weights whose shape does not determine
+  // them, such as [in, heads, size]. An initialiser that does not depend on them, or is a callable, is returned
+  // unchanged.
   Initializer with_fans(double inputs, double outputs) const;
 
   // {"class_name": "random_normal", "config": {"mean": 0, ...}}. StateError for a callable that is not registered.
@@ -92,13 +94,13 @@ private:
   FunctionOfFans ofFans_; // empty where there are none
 };
 
-// Makes an initialiser of one's own known by a name, to options and configs. ValueError for a name that is taken.
+// Gives an initialiser of your own a name for options and configs. ValueError for a name that is taken.
 CALQUE_API void register_initializer(const std::string &name, std::function<Initializer(const Config &options)> make,
                                      SourceLocation where = SourceLocation::current());
 
 namespace initializers {
 
-// Those above that draw numbers, with a seed of their own.
+// The random initialisers above, with a seed of their own.
 struct SeedOptions {
   std::optional<std::int64_t> seed = std::nullopt;
 };

@@ -1,11 +1,11 @@
-// Modules: objects that know their variables and those of their parts.
+// Modules: objects that list their variables and those of their parts.
 //
 //   struct Block : Module {
 //     Variable scale = variable("scale", ones({64}));
 //     Tensor operator()(const Tensor &x) const { return x * scale; }
 //   };
 //   struct Net : Module {
-//     Block &block = submodule<Block>("block");                       // a module of one's own: made and kept here
+//     Block &block = submodule<Block>("block");                       // a module of your own: made and kept here
 //     layers::Dense head = submodule("head", layers::Dense(10));      // a layer: a shared handle
 //     Tensor operator()(const Tensor &x) const { return head(block(x)); }
 //   };
@@ -26,7 +26,7 @@
 
 namespace calque {
 
-// The name of a part, and the line that gives it.
+// The name of a part, and the line of the program that gives it.
 struct PartName {
   std::string name;
   SourceLocation where;
@@ -50,25 +50,26 @@ public:
   Module(const Module &) = delete;
   Module &operator=(const Module &) = delete;
 
-  // The variables in the order in which they were registered, each once, even if parts share it; those of a functional
-  // model layer by layer as layers() has them, which is Keras' order. StateError for a layer inside that has not made
-  // its variables yet: it makes them at its first call, or in build().
+  // The variables in the order in which they were registered, each once, even if parts share it. A functional model has
+  // them layer by layer, in the order of layers(), which is Keras' order. StateError if a layer inside has not made its
+  // variables yet. It makes them at its first call, or in build().
   std::vector<Variable> variables(SourceLocation where = SourceLocation::current()) const;
-  // Those that training changes, and the others: none of a module that is not trainable, and of others those whose own
-  // module is trainable. So a part of a frozen part that was made trainable again is trained with the whole.
+  // The variables that training changes, and the others. Training changes a variable only if its own module is
+  // trainable and the module that is asked is trainable. So a part inside of a frozen part can be made trainable again.
   std::vector<Variable> trainable_variables(SourceLocation where = SourceLocation::current()) const;
   std::vector<Variable> non_trainable_variables(SourceLocation where = SourceLocation::current()) const;
   // The variables without the states of random generators.
   std::vector<Variable> weights(SourceLocation where = SourceLocation::current()) const;
-  // Each variable with a path: "block/scale". One that parts share has that of the part that was registered first.
+  // Each variable with a path: "block/scale". If parts share a variable, its path goes through the part that was
+  // registered first.
   std::vector<std::pair<std::string, Variable>> named_variables(SourceLocation where = SourceLocation::current()) const;
 
   // The number of elements of the weights.
   std::int64_t count_params(SourceLocation where = SourceLocation::current()) const;
   // The values of the weights, in their order.
   std::vector<Tensor> get_weights(SourceLocation where = SourceLocation::current()) const;
-  // ValueError for another number of values than there are weights; ShapeError or DTypeError for a value that is not of
-  // its weight's type. Then all weights are as they were.
+  // ValueError if the numbers of values and weights differ. ShapeError or DTypeError for a value that has not the type
+  // of its weight. After an error all weights are unchanged.
   void set_weights(const std::vector<Tensor> &values, SourceLocation where = SourceLocation::current());
 
   // The parts that are modules, with their names.
@@ -76,30 +77,31 @@ public:
   // All modules below this one, each once, in the order in which they were registered; a part before its own parts.
   std::vector<std::shared_ptr<Module>> submodules() const;
 
-  // For checkpoints (checkpoint.h): all parts, under the names that they were registered with. What is registered after
-  // a restore gets its value then.
+  // For checkpoints (checkpoint.h): all parts, under the names with which they were registered. A part that is
+  // registered after a restore gets its value when it is registered.
   void checkpoint_parts(CheckpointVisitor &visitor) override;
 
-  // Whether its variables are among those of a module that it is a part of. An optimiser's are not: as a part it is
-  // saved and restored, and counts for nothing else.
+  // Whether its variables are among those of a module that it is a part of. The variables of an optimiser are not: such
+  // a part is only saved and restored.
   virtual bool has_weights() const { return true; }
 
-  // Whether training changes the variables. To set it sets it for all parts there are, as in Keras; a part may be set
-  // otherwise after that.
+  // Whether training changes the variables. Setting it also sets it for all present parts, as in Keras. A part may be
+  // set differently after that.
   bool trainable() const { return trainable_; }
   void set_trainable(bool trainable);
 
-  // The name that it was given, or under which it was registered. Before, that of a layer is by its kind, "dense",
-  // "dense_1" and so on in this process, and that of another module is empty.
+  // The name that was given to the module, or with which it was registered. A layer without such a name is named by its
+  // kind, "dense", "dense_1" and so on in this process. The name of another module is empty then.
   const std::string &name() const { return name_; }
-  // Whether a name was given: one that is by the kind makes room for that of a part.
+  // Whether a name was given. A module that it becomes a part of replaces a name that comes from the kind.
   bool has_given_name() const { return !name_.empty() && !isNameByKind; }
 
 protected:
   // With a name of its own, which a module that it becomes a part of may give again. ValueError for a '/' in it.
   explicit Module(std::string name, SourceLocation where = SourceLocation::current());
 
-  // Members are initialised by these. ValueError for a name that is empty, is another part's, or has a '/'.
+  // Use these in the initialisers of members. ValueError for a name that is empty, that another part has, or that
+  // contains a '/'.
   Variable variable(std::string name, const Operand &initial, bool trainable = true, const Constraint &constraint = {});
   template <ModuleHandle H> H submodule(std::string name, H handle, SourceLocation where = SourceLocation::current()) {
     adopt(std::move(name), handle.body(), where);
@@ -115,14 +117,15 @@ protected:
   // Makes an existing variable or module a part of this one. ValueError if this module is a part of that one.
   void adopt(std::string name, const Variable &variable, SourceLocation where = SourceLocation::current());
   void adopt(std::string name, std::shared_ptr<Module> module, SourceLocation where = SourceLocation::current());
-  // The same for a variable that is no weight: the state of a random generator.
+  // The same for a variable that is not a weight: the state of a random generator.
   void adopt_state(std::string name, const Variable &variable, SourceLocation where = SourceLocation::current());
-  // Makes the parts that another module has now parts of this one, which keeps it. ValueError as of adopt().
+  // Makes the present parts of another module parts of this one, which keeps the other module alive. ValueError as for
+  // adopt().
   void adopt_parts(const std::shared_ptr<Module> &module, SourceLocation where = SourceLocation::current());
   void set_name(std::string name, SourceLocation where = SourceLocation::current());
-  // Gives a module without a name one that no other has been given so: "dense", "dense_1".
+  // Gives a module without a name a new name by its kind: "dense", "dense_1".
   void set_name_by_kind(const std::string &kind);
-  // Called before it has a variable.
+  // Called before the first variable is registered.
   virtual void before_variable() {}
   // The parts in the order in which variables() has theirs, where that is another than the one of their registration:
   // positions of all that children() has. Paths don't depend on it, so that files don't.

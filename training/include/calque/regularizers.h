@@ -1,4 +1,4 @@
-// Regularisers: what weights and results of layers add to the loss.
+// Regularisers: functions of layers' weights and results whose values are added to the loss.
 //
 //   layers::Dense dense(128, {.kernel_regularizer = regularizers::l2(1e-4)});
 //   dense(x);
@@ -16,8 +16,9 @@
 
 namespace calque {
 
-// A regulariser as an option of a layer: nothing, a name, what a function below gives, or a callable on a tensor that
-// gives a scalar. LookupError for a name that there is not: "l1", "l2", "l1_l2", and those that were registered.
+// A regulariser as an option of a layer: nothing, a name, the result of a function below, or a callable on a tensor
+// that returns a scalar. The names are "l1", "l2", "l1_l2", and those that were registered. LookupError for another
+// name.
 class CALQUE_API Regularizer {
 public:
   using Function = std::function<Tensor(const Tensor &)>;
@@ -57,7 +58,7 @@ private:
   Function function_;
 };
 
-// Makes a regulariser of one's own known by a name, to options and configs. ValueError for a name that is taken.
+// Gives a regulariser of your own a name for options and configs. ValueError for a name that is taken.
 CALQUE_API void register_regularizer(const std::string &name, std::function<Regularizer(const Config &options)> make,
                                      SourceLocation where = SourceLocation::current());
 
