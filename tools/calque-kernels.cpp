@@ -6,6 +6,7 @@
 // avx512, or native for this machine's. Which operations, and on which types, follows from the records: elementwise
 // ones on tensors of one shape, with scalars, and with rows beside them, all others on tensors of rank 1 and 2, and
 // those that make tensors of a shape with such shapes.
+#include "frontend/compiled/CompilerSettings.h"
 #include "frontend/compiled/EagerCode.h"
 #include "frontend/compiled/KnownCode.h"
 #include "schema/Moves.h"

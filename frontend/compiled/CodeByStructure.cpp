@@ -1,11 +1,11 @@
 #include "frontend/compiled/CodeByStructure.h"
 
+#include "frontend/compiled/CompilerLibrary.h"
 #include "frontend/compiled/Dump.h"
 #include "frontend/compiled/KnownCode.h"
 #include "frontend/core/KeyCache.h"
 #include "frontend/core/Movement.h"
 #include "frontend/core/Numerics.h"
-#include "frontend/gradients/Tape.h"
 
 #include <bit>
 #include <cstring>
@@ -147,31 +147,6 @@ std::vector<Tensor> runSlice(const Slice &slice, std::span<const Tensor> paramet
     inputs.push_back(&indices);
   std::vector<Tensor> results(slice.recording.results.size());
   run(structured.code, inputs, {}, results, {where, structured.indexed ? &*structured.indexed : &slice.recording});
-  return results;
-}
-
-std::vector<Tensor> runRecording(const schema::Recording &recording, std::span<const Tensor *const> parameters,
-                                 const std::vector<std::shared_ptr<VariableState>> &variables,
-                                 const std::vector<std::shared_ptr<const HostFunction>> &hostFunctions,
-                                 SourceLocation where) {
-  ReadScope scope;
-  // Code names host calls by number, so recordings of equal structure may call different ones: these are not cached.
-  std::unique_ptr<const Code> once =
-      hostFunctions.empty() ? nullptr : compileRecording(recording, hostFunctions, where, canCheckNumerics(parameters));
-  StructuredCode structured =
-      once ? StructuredCode{*once, {}, {}} : codeByStructure(recording, where, canCheckNumerics(parameters));
-  std::vector<const Tensor *> inputs(parameters.begin(), parameters.end());
-  for (const Tensor &indices : structured.indices)
-    inputs.push_back(&indices);
-  std::vector<VariableState *> states;
-  for (const std::shared_ptr<VariableState> &variable : variables)
-    states.push_back(variable.get());
-  std::vector<Tensor> results(recording.results.size()), before;
-  bool seen = eagerTapesActive();
-  run(structured.code, inputs, states, results, {where, structured.indexed ? &*structured.indexed : &recording},
-      seen ? &before : nullptr);
-  if (seen)
-    recordCall(calledProgram(recording), parameters, variables, before, results, where);
   return results;
 }
 

@@ -46,12 +46,6 @@ StructuredCode codeByStructure(const schema::Recording &recording, SourceLocatio
 // Runs a slice, whose code is cached by structure. `parameters` are those of the whole recording.
 std::vector<Tensor> runSlice(const Slice &slice, std::span<const Tensor> parameters, SourceLocation where);
 
-// Runs a whole recording, whose code is cached by structure, and shows its operations to the eager tapes.
-std::vector<Tensor> runRecording(const schema::Recording &recording, std::span<const Tensor *const> parameters,
-                                 const std::vector<std::shared_ptr<VariableState>> &variables,
-                                 const std::vector<std::shared_ptr<const HostFunction>> &hostFunctions,
-                                 SourceLocation where);
-
 // The structure of a recording as a key: everything but names and lines.
 Key structureKey(const schema::Recording &recording);
 // Appends words that tell attributes, or types, apart.

@@ -1,154 +1,15 @@
 #include "frontend/compiled/Compilation.h"
 
-#include "absl/strings/str_cat.h"
-#include "calque/version.h"
 #include "frontend/compiled/CompilationCount.h"
+#include "frontend/compiled/CompilerLibrary.h"
+#include "frontend/compiled/CompilerSettings.h"
 #include "frontend/compiled/KnownCode.h"
 #include "frontend/compiled/Profile.h"
-#include "frontend/core/Apply.h"
-#include "frontend/core/Numerics.h"
-#include "frontend/core/OwnStack.h"
-#include "frontend/operations/UserOperations.h"
 #include "runtime/Fork.h"
 
 #include <atomic>
-#include <cstdlib>
-#include <dlfcn.h>
-#include <unistd.h>
 
 namespace calque::detail {
-
-namespace {
-// By the version of the ABI: libraries of several versions may lie in one folder.
-constexpr const char *kCompilerLibrary = "libcalque-compiler.so." CALQUE_SOVERSION;
-
-Compiler *loadCompiler() {
-  std::string path = compilerLibrary();
-  void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library)
-    throw CompileError(absl::StrCat("the compiler's library can't be loaded: ", dlerror(),
-                                    "; it belongs beside libcalque.so, or CALQUE_COMPILER_LIBRARY says where it is"));
-  auto factory = reinterpret_cast<CompilerFactory>(dlsym(library, "calque_compiler"));
-  if (!factory)
-    throw CompileError(absl::StrCat(path, " is not Calque's compiler: it has no symbol calque_compiler"));
-  Compiler *compiler = factory(kCompilerInterfaceVersion, calque_rt_functions());
-  if (!compiler)
-    throw CompileError(absl::StrCat(path, " is of another version than libcalque, which needs interface version ",
-                                    kCompilerInterfaceVersion));
-  return compiler;
-}
-
-// Compiles on a stack that is deep enough, whatever the caller's is.
-class CompilerOnOwnStack : public Compiler {
-public:
-  CompilerOnOwnStack() {
-    onOwnStack([&] { loaded = loadCompiler(); });
-    loaded->setExternRules(&userOperationRules());
-  }
-  void setExternRules(schema::ExternRules *rules) override { loaded->setExternRules(rules); }
-  CompileResult compile(const schema::Recording &recording, runtime::KernelSource &kernels,
-                        CompileOptions options) override {
-    CompileResult result;
-    onOwnStack([&] { result = loaded->compile(recording, kernels, options); });
-    return result;
-  }
-  std::vector<bool> connected(const schema::Recording &recording) override {
-    std::vector<bool> result;
-    onOwnStack([&] { result = loaded->connected(recording); });
-    return result;
-  }
-  PrintResult print(const schema::Recording &recording, Stage stage, CompileOptions options) override {
-    PrintResult result;
-    onOwnStack([&] { result = loaded->print(recording, stage, options); });
-    return result;
-  }
-
-  ScheduledProgram schedule(const schema::Recording &recording, CompileOptions options) override {
-    ScheduledProgram result;
-    onOwnStack([&] { result = loaded->schedule(recording, options); });
-    return result;
-  }
-
-private:
-  Compiler *loaded = nullptr;
-};
-} // namespace
-
-std::string compilerLibrary() {
-  // Whoever starts a program with other rights than their own must not choose which code it loads.
-  if (const char *override = secure_getenv("CALQUE_COMPILER_LIBRARY"))
-    return override;
-  Dl_info here;
-  if (dladdr(reinterpret_cast<void *>(&compilerLibrary), &here) && here.dli_fname) {
-    std::string beside = here.dli_fname;
-    std::size_t slash = beside.rfind('/');
-    if (slash != std::string::npos)
-      beside = beside.substr(0, slash + 1) + kCompilerLibrary;
-    if (slash != std::string::npos && access(beside.c_str(), R_OK) == 0)
-      return beside;
-  }
-  return kCompilerLibrary;
-}
-
-Compiler &compiler() {
-  runtime::ForkSection section; // as loading it is one, which no other thread in a section may wait for
-  static auto *compiler = new CompilerOnOwnStack; // a failure is tried again; never destroyed
-  return *compiler;
-}
-
-runtime::Cpu targetOf(const std::string &setting, runtime::Cpu host) {
-  std::optional<runtime::Cpu> cpu = runtime::cpuNamed(setting);
-  if (!cpu)
-    throw ValueError(absl::StrCat("CALQUE_TARGET is '", setting, "' and must be one of ", runtime::cpuNamesLike(host)));
-  if (!runtime::runs(host, *cpu))
-    throw ValueError(absl::StrCat("CALQUE_TARGET is '", setting, "', whose code this CPU can't run; it runs that of ",
-                                  runtime::cpuNamesRunBy(host)));
-  return *cpu;
-}
-
-namespace {
-std::string setting(const char *variable) {
-  const char *text = std::getenv(variable);
-  return text ? text : "";
-}
-
-CompileOptions optionsByEnvironment() {
-  CompileOptions options;
-  if (std::string check = setting("CALQUE_CHECK_NUMERICS"); !check.empty() && check != "0" && check != "1")
-    throw ValueError(absl::StrCat("CALQUE_CHECK_NUMERICS is '", check, "' and must be 0 or 1"));
-  if (std::string optimize = setting("CALQUE_OPTIMIZE"); !optimize.empty()) {
-    if (optimize != "0" && optimize != "1")
-      throw ValueError(absl::StrCat("CALQUE_OPTIMIZE is '", optimize, "' and must be 0 or 1"));
-    options.optimize = optimize == "1";
-  }
-  if (std::string timing = setting("CALQUE_TIMING"); !timing.empty()) {
-    if (timing != "0" && timing != "1")
-      throw ValueError(absl::StrCat("CALQUE_TIMING is '", timing, "' and must be 0 or 1"));
-    options.timing = timing == "1";
-  }
-  // The runtime reads it, and has no errors.
-  if (std::string threads = setting("CALQUE_NUM_THREADS");
-      !threads.empty() && (threads.find_first_not_of("0123456789") != std::string::npos ||
-                           threads.find_first_not_of('0') == std::string::npos))
-    throw ValueError(absl::StrCat("CALQUE_NUM_THREADS is '", threads, "' and must be a positive number"));
-  if (std::string target = setting("CALQUE_TARGET"); !target.empty())
-    options.cpu = targetOf(target, options.cpu);
-  return options;
-}
-thread_local std::optional<CompileOptions> optionsOfThread;
-} // namespace
-
-CompileOptions compileOptions() {
-  static const CompileOptions byEnvironment = optionsByEnvironment(); // a failure is tried again
-  return optionsOfThread.value_or(byEnvironment);
-}
-void setCompileOptions(std::optional<CompileOptions> options) { optionsOfThread = options; }
-
-CompileOptions checkedOptions() {
-  CompileOptions options = compileOptions();
-  options.checkNumerics = checksNumerics();
-  return options;
-}
 
 namespace {
 std::atomic<std::uint64_t> compilations{0};

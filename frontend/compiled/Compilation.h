@@ -1,28 +1,12 @@
-// The compiler's library, and the native code that it makes of a Recording.
+// The native code of a Recording: known code, or what the compiler makes.
 #ifndef CALQUE_FRONTEND_COMPILED_COMPILATION_H
 #define CALQUE_FRONTEND_COMPILED_COMPILATION_H
 
-#include "calque/export.h"
 #include "frontend/core/TensorImpl.h"
-#include "frontend/operations/HostCall.h"
+#include "frontend/operations/HostFunction.h"
 #include "program/Compiler.h"
 
 namespace calque::detail {
-
-// The path of the compiler's library, or its file name alone if it is not beside this library.
-std::string compilerLibrary();
-// The compiler, loaded at the first use. CompileError when there is none.
-Compiler &compiler();
-// The options of this thread: those that were set for it, else those of CALQUE_OPTIMIZE, CALQUE_TARGET and
-// CALQUE_TIMING, else all optimisations and this machine's CPU. ValueError for an environment that is invalid.
-CALQUE_API CompileOptions compileOptions();
-CALQUE_API void setCompileOptions(std::optional<CompileOptions> options);
-// The target that CALQUE_TARGET names on a machine with such a CPU. ValueError for a name that is no target, and for a
-// target whose code the CPU can't run.
-CALQUE_API runtime::Cpu targetOf(const std::string &setting, runtime::Cpu host);
-
-// The same, with checks while debug::enable_check_numerics() holds.
-CompileOptions checkedOptions();
 
 // Native code, and the types of its results and variables.
 struct Code {

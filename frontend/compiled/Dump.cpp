@@ -3,7 +3,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "calque/error.h"
-#include "frontend/compiled/Compilation.h"
+#include "frontend/compiled/CompilerLibrary.h"
+#include "frontend/compiled/CompilerSettings.h"
+#include "frontend/core/TensorImpl.h"
 #include "frontend/core/Warnings.h"
 #include "runtime/Fork.h"
 

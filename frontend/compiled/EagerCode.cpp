@@ -5,7 +5,7 @@
 #include "frontend/compiled/Dump.h"
 #include "frontend/compiled/Execute.h"
 #include "frontend/compiled/OpenForm.h"
-#include "frontend/core/Apply.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/core/KeyCache.h"
 #include "frontend/core/PerThread.h"
 #include "schema/Moves.h"

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "calque/error.h"
-#include "frontend/compiled/Compilation.h"
+#include "frontend/compiled/CompilerLibrary.h"
 #include "frontend/compiled/ProgramKey.h"
 #include "schema/Bytes.h"
 

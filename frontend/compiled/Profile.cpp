@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "calque/error.h"
-#include "frontend/compiled/Compilation.h"
+#include "frontend/compiled/CompilerLibrary.h"
 #include "frontend/compiled/Dump.h"
 #include "runtime/Fork.h"
 #include "runtime/MachineLimits.h"

@@ -7,6 +7,7 @@
 #include "calque/transforms.h"
 #include "frontend/compiled/EagerCode.h"
 #include "frontend/compiled/Execute.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/core/Epoch.h"
 #include "frontend/core/Movement.h"
 #include "frontend/core/Numerics.h"
@@ -22,10 +23,6 @@ namespace detail {
 using schema::OpId;
 
 namespace {
-// The library call in progress.
-thread_local SourceLocation callSite;
-thread_local const char *calledFunction = nullptr, *calledIndex = nullptr;
-
 std::vector<schema::TensorType> inferOrThrow(OpId op, std::span<const schema::TensorType> operands,
                                              std::span<const schema::Attribute> attributes, SourceLocation where) {
   schema::Inference inference = schema::inferTypes(op, operands, attributes, nameInMessages(op));
@@ -51,21 +48,6 @@ std::vector<schema::TensorType> typesOf(Operands operands, SourceLocation where)
   return types;
 }
 } // namespace
-
-CalledAs::CalledAs(const char *function) : previous(std::exchange(calledFunction, function)) {}
-CalledAs::~CalledAs() { calledFunction = previous; }
-
-bool inLibraryCall() { return callSite.line != 0; }
-SourceLocation userLine(SourceLocation where) { return callSite.line ? callSite : where; }
-schema::SourceLine recordedLine(SourceLocation where) {
-  return {where.file, where.line, where.column, calledFunction, calledIndex};
-}
-std::string_view nameInMessages(OpId op) {
-  return calledFunction ? std::string_view(calledFunction) : schema::schemaOf(op).inMessages;
-}
-std::string_view nameInMessages(OpId op, const schema::SourceLine &line) {
-  return line.function ? std::string_view(line.function) : schema::schemaOf(op).inMessages;
-}
 
 namespace {
 constinit thread_local const Observer *observing = nullptr;
@@ -325,34 +307,4 @@ Tensor applyPublic(OpId op, const std::vector<Tensor> &operands, std::initialize
 }
 
 } // namespace detail
-
-CallSite::CallSite(SourceLocation where, const char *function, const char *index)
-    : outermost(!detail::callSite.line), names(function && !detail::calledFunction),
-      namesIndex(index && !detail::calledIndex) {
-  if (outermost)
-    detail::callSite = where;
-  if (names)
-    detail::calledFunction = function;
-  if (namesIndex)
-    detail::calledIndex = index;
-}
-CallSite::~CallSite() {
-  if (outermost)
-    detail::callSite = {};
-  if (names)
-    detail::calledFunction = nullptr;
-  if (namesIndex)
-    detail::calledIndex = nullptr;
-}
-SourceLocation CallSite::resolve(SourceLocation where) { return detail::userLine(where); }
-
-UserCode::UserCode()
-    : line(std::exchange(detail::callSite, {})), function(std::exchange(detail::calledFunction, nullptr)),
-      index(std::exchange(detail::calledIndex, nullptr)) {}
-UserCode::~UserCode() {
-  detail::callSite = line;
-  detail::calledFunction = function;
-  detail::calledIndex = index;
-}
-
 } // namespace calque

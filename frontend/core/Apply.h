@@ -49,30 +49,5 @@ Tensor zerosLike(const Tensor &x, SourceLocation where);
 // The operands as tensors. Numbers adopt the element type of the tensors beside them, but for indices and conditions.
 std::vector<Tensor> adoptNumbers(schema::OpId op, std::span<const Operand *const> operands);
 
-// The line to report: the line of the outermost library call in progress, or `where`, the operation's line, if there is
-// none.
-SourceLocation userLine(SourceLocation where);
-// The same line for a recorded operation, with the name of the library call in progress.
-schema::SourceLine recordedLine(SourceLocation where);
-// The name that errors give an operation: that of the library call in progress, or of the operation's public function.
-std::string_view nameInMessages(schema::OpId op);
-std::string_view nameInMessages(schema::OpId op, const schema::SourceLine &line);
-// While such an object lives, recorded operations have its name in messages, whatever library call is in progress.
-class CalledAs {
-public:
-  explicit CalledAs(const char *function);
-  ~CalledAs();
-  CalledAs(const CalledAs &) = delete;
-  CalledAs &operator=(const CalledAs &) = delete;
-
-private:
-  const char *previous;
-};
-// The name of the operation that checks, at each call, that a value of unknown sizes fits the variable to which it is
-// assigned. Execute.cpp recognises this operation by the address of the text.
-inline constexpr char kAssignment[] = "assign";
-// Whether a library call is in progress.
-bool inLibraryCall();
-
 } // namespace calque::detail
 #endif

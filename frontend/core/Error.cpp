@@ -1,7 +1,7 @@
 #include "calque/error.h"
 #include "absl/strings/str_cat.h"
 #include "calque/callable.h"
-#include "frontend/core/Apply.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/core/Signature.h"
 #include "frontend/core/Trace.h"
 #include "runtime/Fork.h"

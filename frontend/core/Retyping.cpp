@@ -1,8 +1,7 @@
 #include "frontend/core/Retyping.h"
 
 #include "absl/strings/str_cat.h"
-#include "frontend/core/Apply.h"
-#include "frontend/core/Shape.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/core/TensorImpl.h"
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 #include "calque/functions.h"
 #include "calque/variable.h"
 #include "frontend/core/Apply.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/core/KeyCache.h"
 #include "frontend/core/ObjectPool.h"
 #include "frontend/core/Shape.h"

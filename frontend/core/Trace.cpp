@@ -3,11 +3,11 @@
 #include "absl/strings/str_cat.h"
 #include "calque/init_scope.h"
 #include "frontend/compiled/CodeByStructure.h"
-#include "frontend/core/Apply.h"
+#include "frontend/compiled/VariableLocks.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/core/ObjectPool.h"
 #include "frontend/core/PerThread.h"
 #include "frontend/gradients/Activity.h"
-#include "frontend/gradients/Tape.h"
 #include "schema/HashTables.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #define CALQUE_FRONTEND_CORE_TRACE_H
 
 #include "frontend/core/TensorImpl.h"
-#include "frontend/operations/HostCall.h"
+#include "frontend/operations/HostFunction.h"
 #include "schema/HashTables.h"
 
 #include <optional>

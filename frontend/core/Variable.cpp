@@ -3,8 +3,9 @@
 #include "absl/strings/str_cat.h"
 #include "calque/call_site.h"
 #include "calque/functions.h"
-#include "frontend/compiled/Execute.h"
+#include "frontend/compiled/VariableLocks.h"
 #include "frontend/core/Apply.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/core/Shape.h"
 #include "frontend/gradients/Tape.h"
 #include "frontend/operations/HostCall.h"
@@ -30,7 +31,7 @@ Tensor assignable(const VariableState &variable, const Tensor &value, SourceLoca
                            [](std::int64_t a, std::int64_t b) { return a == b || a == schema::kOpenSize; });
   if (mayFit) {
     schema::Attribute shape = wanted.dims;
-    detail::CalledAs scope(detail::kAssignment);
+    detail::CalledAs scope(detail::recordedNameOf(detail::LibraryCheck::AssignedFits));
     return detail::apply(schema::OpId::BroadcastTo, {&value, 1}, {&shape, 1}, where);
   }
   detail::requireType(

@@ -1,7 +1,7 @@
 #include "calque/arguments.h"
 
 #include "absl/hash/hash.h"
-#include "frontend/core/Apply.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/core/Trace.h"
 
 #include <cstring>

@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "calque/function.h"
 #include "calque/transforms.h"
-#include "frontend/core/Apply.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/core/Trace.h"
 
 #include <atomic>

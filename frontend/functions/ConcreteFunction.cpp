@@ -1,7 +1,7 @@
 #include "calque/concrete_function.h"
 
 #include "absl/strings/str_cat.h"
-#include "frontend/core/Apply.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/core/Shape.h"
 #include "frontend/functions/FunctionCore.h"
 

@@ -2,7 +2,9 @@
 
 #include "absl/container/fixed_array.h"
 #include "absl/strings/str_cat.h"
-#include "frontend/core/Apply.h"
+#include "frontend/compiled/CompilerLibrary.h"
+#include "frontend/compiled/CompilerSettings.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/functions/FunctionCore.h"
 #include "frontend/functions/Graph.h"
 #include "frontend/gradients/Tape.h"

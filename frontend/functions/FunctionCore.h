@@ -81,6 +81,9 @@ struct TraceHistory {
   // What a warning gives advice on.
   bool wasEvicted = false, sizesChanged = false, sizesRefused = false;
   std::vector<std::string> changedNumbers; // the arguments
+
+  // Notes which numbers, and whether sizes of tensors, differ from those of another signature.
+  void noteChanges(const Signature &before);
 };
 
 class FunctionCore {

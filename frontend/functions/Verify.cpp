@@ -1,6 +1,6 @@
 #include "absl/strings/str_cat.h"
 #include "calque/debug.h"
-#include "frontend/core/Apply.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/core/Observer.h"
 #include "frontend/functions/FunctionCore.h"
 #include "frontend/operations/HostCall.h"

@@ -3,6 +3,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "frontend/core/Apply.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/core/PerThread.h"
 #include "frontend/core/Tracer.h"
 #include "frontend/gradients/Tape.h"

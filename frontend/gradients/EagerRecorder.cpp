@@ -4,7 +4,7 @@
 #include "frontend/core/PerThread.h"
 #include "frontend/gradients/Tape.h"
 
-#include "frontend/core/Apply.h"
+#include "frontend/core/CallNames.h"
 
 namespace calque::detail {
 

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "calque/warnings.h"
 #include "frontend/core/Apply.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/core/Observer.h"
 #include "frontend/gradients/Tape.h"
 

@@ -4,7 +4,7 @@
 #include "frontend/compiled/CodeByStructure.h"
 #include "frontend/compiled/EagerCode.h"
 #include "frontend/compiled/OpenForm.h"
-#include "frontend/core/Apply.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/core/KeyCache.h"
 #include "frontend/core/Movement.h"
 #include "frontend/core/Numerics.h"

@@ -3,8 +3,11 @@
 #include "absl/strings/str_cat.h"
 #include "calque/call_site.h"
 
+#include "frontend/compiled/CalledProgram.h"
 #include "frontend/compiled/CodeByStructure.h"
 #include "frontend/core/Apply.h"
+#include "frontend/core/CallNames.h"
+#include "frontend/core/Numerics.h"
 #include "frontend/core/Tracer.h"
 #include "frontend/gradients/Tape.h"
 #include "frontend/native/Following.h"
@@ -13,6 +16,34 @@ namespace calque::detail {
 
 using schema::OpId;
 using schema::ValueId;
+
+namespace {
+// Runs a whole recording, whose code is cached by structure, and shows its operations to the eager tapes.
+std::vector<Tensor> runRecording(const schema::Recording &recording, std::span<const Tensor *const> parameters,
+                                 const std::vector<std::shared_ptr<VariableState>> &variables,
+                                 const std::vector<std::shared_ptr<const HostFunction>> &hostFunctions,
+                                 SourceLocation where) {
+  ReadScope scope;
+  // Code names host calls by number, so recordings of equal structure may call different ones: these are not cached.
+  std::unique_ptr<const Code> once =
+      hostFunctions.empty() ? nullptr : compileRecording(recording, hostFunctions, where, canCheckNumerics(parameters));
+  StructuredCode structured =
+      once ? StructuredCode{*once, {}, {}} : codeByStructure(recording, where, canCheckNumerics(parameters));
+  std::vector<const Tensor *> inputs(parameters.begin(), parameters.end());
+  for (const Tensor &indices : structured.indices)
+    inputs.push_back(&indices);
+  std::vector<VariableState *> states;
+  for (const std::shared_ptr<VariableState> &variable : variables)
+    states.push_back(variable.get());
+  std::vector<Tensor> results(recording.results.size()), before;
+  bool seen = eagerTapesActive();
+  run(structured.code, inputs, states, results, {where, structured.indexed ? &*structured.indexed : &recording},
+      seen ? &before : nullptr);
+  if (seen)
+    recordCall(calledProgram(recording), parameters, variables, before, results, where);
+  return results;
+}
+} // namespace
 
 std::vector<Tensor> runRecorded(const char *name, const std::vector<Tensor> &inputs,
                                 const std::function<std::vector<Tensor>(const std::vector<Tensor> &)> &body,

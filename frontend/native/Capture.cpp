@@ -4,7 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "calque/call_site.h"
 #include "calque/functions.h"
-#include "frontend/core/Apply.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/core/Retyping.h"
 #include "frontend/native/Derivatives.h"
 #include "frontend/native/Emission.h"

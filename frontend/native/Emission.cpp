@@ -3,7 +3,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "calque/control_flow.h"
-#include "frontend/core/Apply.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/core/Trace.h"
 #include "frontend/native/Following.h"
 #include "frontend/native/Sizes.h"
@@ -527,7 +527,7 @@ private:
   void requireNotBeyond() {
     if (!beyond.defined())
       return;
-    CalledAs name(kFollowedCheck);
+    CalledAs name(recordedNameOf(LibraryCheck::LoopFollowed));
     assert_true(Operand(logical_not(Operand(beyond, beyondAt)), beyondAt), tooFarText(beyondAfter));
     beyond = Tensor();
   }

@@ -31,9 +31,7 @@ private:
 
 native::Limits limitsAt(int level);
 
-// The name of the check that a loop has not gone on too far. Execute.cpp recognises the check by the address of this
-// text.
-inline constexpr char kFollowedCheck[] = "while";
+// The message of the check that a loop has not gone on too far.
 std::string tooFarText(std::size_t iterations);
 
 struct LoopTooFar : StateError {

@@ -1,7 +1,7 @@
 // Loops of a program over what host code makes.
 #include "absl/strings/str_cat.h"
 #include "calque/functions.h"
-#include "frontend/core/Apply.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/core/Trace.h"
 #include "frontend/native/Capture.h"
 #include "frontend/operations/HostCall.h"

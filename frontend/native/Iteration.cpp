@@ -4,6 +4,7 @@
 #include "calque/control_flow.h"
 #include "calque/functions.h"
 #include "frontend/core/Apply.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/core/Trace.h"
 #include "frontend/native/Capture.h"
 

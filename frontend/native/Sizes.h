@@ -5,8 +5,8 @@
 #ifndef CALQUE_FRONTEND_NATIVE_SIZES_H
 #define CALQUE_FRONTEND_NATIVE_SIZES_H
 
-#include "frontend/native/Emission.h"
 #include "frontend/native/Graph.h"
+#include "frontend/native/Vocabulary.h"
 
 #include <map>
 #include <optional>

@@ -6,6 +6,7 @@
 #include "calque/functions.h"
 #include "calque/transforms.h"
 #include "frontend/core/Apply.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/core/Shape.h"
 #include "frontend/core/TensorImpl.h"
 #include "frontend/core/Trace.h"

@@ -4,6 +4,7 @@
 #include "calque/call_site.h"
 #include "calque/functions.h"
 #include "frontend/core/Apply.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/core/Shape.h"
 
 #include <initializer_list>

@@ -1,35 +1,14 @@
 #include "frontend/operations/HostCall.h"
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "calque/function.h"
-#include "frontend/core/Apply.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/core/Trace.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace calque::detail {
-
-namespace {
-std::vector<Tensor> checked(const HostFunction &function, std::vector<Tensor> results) {
-  if (results.size() != function.results.size())
-    throw SignatureError(absl::StrCat("a host call must give ", schema::counted(function.results.size(), "tensor"),
-                                      " by its specs, and gives ", results.size()),
-                         function.where);
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const TensorImpl &impl = implOf(results[i], function.where);
-    if (impl.trace)
-      throwLeaked(impl, function.where);
-    if (*impl.type != function.results[i])
-      throw SignatureError(
-          absl::StrCat("result ", i, " of a host call must be ", function.results[i].str(), ", not ", impl.type->str()),
-          function.where);
-  }
-  return results;
-}
-} // namespace
 
 void requireHostInputs(std::size_t parameters, std::size_t inputs, SourceLocation where) {
   if (parameters != inputs)
@@ -74,7 +53,7 @@ std::vector<Tensor> hostCall(HostCallable callable, const std::vector<Tensor> &i
         throwLeaked(*input.impl(), where);
       given.push_back(renew(input));
     }
-    std::vector<Tensor> made = checked(*function, function->callable(given));
+    std::vector<Tensor> made = function->call(given);
     std::transform(made.begin(), made.end(), made.begin(), renew);
     return made;
   }
@@ -109,42 +88,6 @@ std::vector<Tensor> recordHostCall(std::shared_ptr<const HostFunction> function,
   if (known == functions.end())
     functions.push_back(std::move(function));
   return made;
-}
-
-namespace {
-thread_local SourceLocation running; // the line of the host call that runs
-thread_local KeptByCall *keptNow = nullptr;
-} // namespace
-
-KeptByCall &keptByCall() { return *keptNow; }
-KeptScope::KeptScope(KeptByCall &kept) : before(std::exchange(keptNow, &kept)) {}
-KeptScope::~KeptScope() { keptNow = before; }
-SourceLocation hostCallLine() { return running; }
-
-void HostFunction::run(std::span<void *const> addresses, const std::int64_t *sizes) const {
-  DepthGuard guard(where);
-  absl::Cleanup restore = [before = std::exchange(running, where)] { running = before; };
-  std::vector<Tensor> given;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    schema::TensorType type = inputs[i];
-    for (std::int64_t &size : type.dims)
-      size = *sizes++;
-    // Copies the operand, because the callable may keep the tensor.
-    runtime::Buffer buffer = allocate(type, where);
-    if (type.numBytes())
-      std::memcpy(buffer.data(), addresses[i], type.numBytes());
-    given.push_back(makeEager(std::make_shared<const schema::TensorType>(std::move(type)), std::move(buffer), where));
-  }
-  std::vector<Tensor> made = checked(*this, callable(given));
-  for (std::size_t i = 0; i < made.size(); ++i)
-    if (std::size_t bytes = results[i].numBytes())
-      std::memcpy(addresses[inputs.size() + i], made[i].impl()->buffer.data(), bytes);
-}
-
-void HostFunction::clearResults(std::span<void *const> addresses) const {
-  for (std::size_t i = 0; i < results.size(); ++i)
-    if (std::size_t bytes = results[i].numBytes())
-      std::memset(addresses[inputs.size() + i], 0, bytes);
 }
 
 } // namespace calque::detail

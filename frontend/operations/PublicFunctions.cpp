@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "calque/call_site.h"
 #include "frontend/core/Apply.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/core/Shape.h"
 #include "frontend/gradients/CustomGradient.h"
 

@@ -3,13 +3,11 @@
 #include "absl/strings/str_cat.h"
 #include "calque/custom_gradient.h"
 #include "frontend/core/Apply.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/core/Shape.h"
 #include "frontend/core/Tracer.h"
-#include "runtime/Fork.h"
 #include "runtime/Printable.h"
 
-#include <map>
-#include <mutex>
 #include <typeinfo>
 
 namespace calque {
@@ -19,15 +17,6 @@ using schema::OpId;
 
 namespace {
 
-struct Registry {
-  runtime::ForkMutex mutex;
-  std::map<std::string, std::shared_ptr<const OperationDefinition>> operations;
-};
-Registry &registry() {
-  static auto *operations = new Registry; // never destroyed: native code may still call while the process ends
-  return *operations;
-}
-
 std::vector<TensorSpec<>> specsOf(std::span<const schema::TensorType> types) {
   std::vector<TensorSpec<>> specs;
   for (const schema::TensorType &type : types)
@@ -35,48 +24,21 @@ std::vector<TensorSpec<>> specsOf(std::span<const schema::TensorType> types) {
   return specs;
 }
 
-// Answers the compiler by the program's own rules. No exception may pass into the compiler.
-struct Rules : schema::ExternRules {
-  schema::RecordingRef batched(const std::string &symbol, std::span<const schema::TensorType> operands,
-                               const std::vector<bool> &isBatched, std::string &error) override {
-    std::shared_ptr<const OperationDefinition> definition = findUserOperation(symbol);
-    if (!definition || !definition->batching)
-      return nullptr;
-    try {
-      std::vector<TracedParameter> parameters;
-      for (const schema::TensorType &type : operands)
-        parameters.push_back({std::make_shared<const schema::TensorType>(type)});
-      TraceOptions options{.name = symbol, .isCalled = false};
-      options.constants = TraceOptions::Constants::All; // it has no other inputs than the operands
-      TracedProgram program = traceProgram(options, parameters, [&](Trace &, const std::vector<Tensor> &inputs) {
-        return definition->batching(inputs, isBatched);
-      });
-      return std::make_shared<const schema::Recording>(program.trace->recording);
-    } catch (const std::exception &thrown) {
-      error = absl::StrCat(symbol, ": ", thrown.what());
-    } catch (...) {
-      error = absl::StrCat(symbol, ": it throws what is no std::exception");
-    }
-    return nullptr;
-  }
-};
+// The program of an operation's own rule for batches.
+schema::RecordingRef batchedProgram(const OperationDefinition &definition, std::span<const schema::TensorType> operands,
+                                    const std::vector<bool> &isBatched) {
+  std::vector<TracedParameter> parameters;
+  for (const schema::TensorType &type : operands)
+    parameters.push_back({std::make_shared<const schema::TensorType>(type)});
+  TraceOptions options{.name = definition.name, .isCalled = false};
+  options.constants = TraceOptions::Constants::All; // it has no other inputs than the operands
+  TracedProgram program = traceProgram(options, parameters, [&](Trace &, const std::vector<Tensor> &inputs) {
+    return definition.batching(inputs, isBatched);
+  });
+  return std::make_shared<const schema::Recording>(program.trace->recording);
+}
 
 } // namespace
-
-std::shared_ptr<const OperationDefinition> findUserOperation(const std::string &name) {
-  std::lock_guard lock(registry().mutex);
-  auto found = registry().operations.find(name);
-  return found == registry().operations.end() ? nullptr : found->second;
-}
-
-std::int32_t runUserOperation(const OperationDefinition &definition, std::span<const schema::TensorType> types,
-                              std::size_t numInputs, std::span<void *const> addresses) {
-  std::vector<KernelTensor> tensors;
-  for (std::size_t i = 0; i < types.size(); ++i)
-    tensors.push_back({types[i].numElements() ? addresses[i] : nullptr, types[i].dims.data(),
-                       static_cast<std::int32_t>(types[i].dims.size()), types[i].dtype});
-  return definition.kernel(tensors.data(), tensors.data() + numInputs, definition.data);
-}
 
 std::vector<std::int64_t> resultTypesOf(const OperationDefinition &definition,
                                         std::span<const schema::TensorType> operands, SourceLocation where) {
@@ -93,11 +55,6 @@ std::vector<std::int64_t> resultTypesOf(const OperationDefinition &definition,
   return types;
 }
 
-schema::ExternRules &userOperationRules() {
-  static auto *rules = new Rules;
-  return *rules;
-}
-
 } // namespace detail
 
 Operation::Operation(OperationDefinition definition, SourceLocation where) {
@@ -108,10 +65,14 @@ Operation::Operation(OperationDefinition definition, SourceLocation where) {
   if (!definition.types || !definition.kernel)
     throw ValueError(absl::StrCat("operation '", definition.name, "' needs a type rule and a kernel"), where);
   auto shared = std::make_shared<const OperationDefinition>(std::move(definition));
-  detail::Registry &registry = detail::registry();
-  std::lock_guard lock(registry.mutex);
+  detail::BatchingProgram batching;
+  if (shared->batching)
+    batching = [definition = shared.get()](std::span<const schema::TensorType> operands,
+                                           const std::vector<bool> &isBatched) {
+      return detail::batchedProgram(*definition, operands, isBatched);
+    };
   if (schema::findOperation(shared->name) || schema::findFunction(shared->name) ||
-      !registry.operations.emplace(shared->name, shared).second)
+      !detail::addUserOperation(shared, std::move(batching)))
     throw ValueError(absl::StrCat("there is an operation '", shared->name, "' already"), where);
   definition_ = std::move(shared);
 }

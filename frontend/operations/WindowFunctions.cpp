@@ -3,6 +3,7 @@
 #include "calque/call_site.h"
 #include "calque/functions.h"
 #include "frontend/core/Apply.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/core/TensorImpl.h"
 #include "frontend/gradients/CustomGradient.h"
 #include "schema/TypeRules.h"

@@ -2,7 +2,7 @@
 #include "absl/strings/str_cat.h"
 #include "calque/file_writer.h"
 #include "calque/functions.h"
-#include "frontend/core/Apply.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/saving/CheckpointState.h"
 #include "runtime/Fork.h"
 

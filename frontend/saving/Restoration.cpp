@@ -3,8 +3,8 @@
 #include "absl/strings/str_cat.h"
 #include "calque/call_site.h"
 #include "calque/warnings.h"
-#include "frontend/compiled/Execute.h"
-#include "frontend/core/Apply.h"
+#include "frontend/compiled/VariableLocks.h"
+#include "frontend/core/CallNames.h"
 #include "schema/HashTables.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "calque/safetensors.h"
 
 #include "absl/strings/str_cat.h"
-#include "frontend/core/Apply.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/saving/TensorFile.h"
 
 namespace calque {

@@ -2,8 +2,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "calque/call_site.h"
+#include "frontend/compiled/CompilerSettings.h"
 #include "frontend/compiled/Execute.h"
 #include "frontend/core/Apply.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/core/Retyping.h"
 #include "frontend/core/Shape.h"
 #include "frontend/gradients/Tape.h"

@@ -1,9 +1,8 @@
 // Functions to and from their file: programs as bytes, weights as tensors, and signatures as JSON among the metadata.
 #include "absl/strings/str_cat.h"
-#include "frontend/core/Apply.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/core/Shape.h"
 #include "frontend/native/Following.h"
-#include "frontend/operations/UserOperations.h"
 #include "frontend/saving/SavedFunctions.h"
 #include "frontend/saving/TensorFile.h"
 #include "runtime/Printable.h"
@@ -216,14 +215,8 @@ private:
 
 //===-- Loading ---------------------------------------------------------------------------------===//
 
-// Keeps a name of a line, which errors show. What calls refuse for reasons of their own is told by the address of a
-// text.
-const char *keptText(const std::string &text) {
-  for (const char *mark : {kAssignment, kFollowedCheck})
-    if (text == mark)
-      return mark;
-  return interned(runtime::printable(text));
-}
+// Keeps a text of a line, which errors show.
+const char *keptText(const std::string &text) { return interned(runtime::printable(text)); }
 
 class Loader {
 public:

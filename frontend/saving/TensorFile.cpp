@@ -5,7 +5,7 @@
 #include "absl/strings/str_join.h"
 #include "calque/file_writer.h"
 #include "calque/safetensors.h"
-#include "frontend/core/Apply.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/saving/TensorHeader.h"
 
 #include <algorithm>

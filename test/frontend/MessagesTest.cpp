@@ -1,7 +1,7 @@
 // The front end's messages as docs/messages.md has them, where no other test does.
 #include "Testing.h"
 
-#include "frontend/compiled/Compilation.h"
+#include "frontend/compiled/CompilerSettings.h"
 
 #include <cmath>
 

@@ -3,7 +3,7 @@
 #include "test/fuzz/Execution.h"
 
 #include "calque/saved_functions.h"
-#include "frontend/compiled/Compilation.h"
+#include "frontend/compiled/CompilerSettings.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -26,7 +26,7 @@ ARROWS = {
     "tools": {"codegen", "passes", "frontend", "runtime", "schema"},
 }
 # The largest knot below each folder.
-KNOTS = {"schema": 5, "ir": 5, "codegen": 5, "frontend": 24}
+KNOTS = {"schema": 5, "ir": 5, "codegen": 5, "frontend": 4}
 # The one file that uses Abseil's hash tables.
 TABLES = "schema/HashTables.h"
 # A file that is longer is asking to be two. Those that are still have no more lines than here: the numbers may only fall.
@@ -34,14 +34,11 @@ MOST_LINES = 600
 LONG = {
     "codegen/buffers/Bufferize.cpp": 843,
     "codegen/lowering/MovementLowering.cpp": 675,
-    "codegen/lowering/WindowLowering.cpp": 817,
     "codegen/schedule/ContractionPlan.cpp": 649,
     "codegen/schedule/VectorNest.cpp": 720,
     "frontend/include/calque/transforms.h": 675,
     "frontend/native/Capture.cpp": 643,
     "frontend/native/Emission.cpp": 678,
-    "frontend/operations/ControlFlow.cpp": 767,
-    "frontend/operations/TensorArray.cpp": 645,
     "ir/ControlFlow.cpp": 726,
     "schema/MovementRules.cpp": 643,
 }

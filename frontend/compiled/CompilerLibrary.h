@@ -1,0 +1,17 @@
+// The compiler's library, which is loaded when something is first compiled.
+#ifndef CALQUE_FRONTEND_COMPILED_COMPILERLIBRARY_H
+#define CALQUE_FRONTEND_COMPILED_COMPILERLIBRARY_H
+
+#include "program/Compiler.h"
+
+#include <string>
+
+namespace calque::detail {
+
+// The path of the compiler's library, or its file name alone if it is not beside this library.
+std::string compilerLibrary();
+// The compiler, loaded at the first use. CompileError when there is none.
+Compiler &compiler();
+
+} // namespace calque::detail
+#endif

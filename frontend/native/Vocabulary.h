@@ -1,0 +1,33 @@
+// What the numbers of paths stand for: operations, tensors from outside, and messages.
+#ifndef CALQUE_FRONTEND_NATIVE_VOCABULARY_H
+#define CALQUE_FRONTEND_NATIVE_VOCABULARY_H
+
+#include "frontend/core/TensorImpl.h"
+#include "frontend/native/Path.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace calque::detail::native {
+
+// Translates the numbers of paths into operations and tensors.
+class Vocabulary {
+public:
+  virtual ~Vocabulary() = default;
+  // Appends the operation to the current trace.
+  virtual std::vector<Tensor> apply(Kind step, const std::vector<Tensor> &operands) const = 0;
+  virtual bool hasEffect(Kind step) const = 0;
+  // Null where the step has no such result.
+  virtual const schema::TensorType *typeOf(Kind step, std::size_t result) const = 0;
+  virtual Tensor outside(Value value) const = 0;
+  virtual const schema::TensorType &typeOfOutside(Value value) const = 0;
+  // The types of the results for operands of other types; none where these don't fit.
+  virtual std::vector<schema::TensorType> resultsFor(Kind step, std::span<const schema::TensorType> operands) const = 0;
+  // What an end that throws says. That of one that returns has the types of its results behind kTypesOfEnd
+  // (native/Emission.h).
+  virtual const std::string &messageOf(Kind end) const = 0;
+};
+
+} // namespace calque::detail::native
+#endif
