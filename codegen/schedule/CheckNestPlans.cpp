@@ -21,7 +21,7 @@ public:
     if (failed(takeLoop("along", attribute.getAlong(), plan.along)) ||
         failed(takeLoops("loops", attribute.getLoops(), plan.loops)) ||
         failed(takeLoops("terms", attribute.getTerms(), plan.terms)) ||
-        failed(takeLoops("beside", attribute.getBeside(), plan.beside)) || failed(checkLanes(plan.lanes)) ||
+        failed(takeLoops("beside", attribute.getBeside(), plan.beside)) || failed(checkLanes(plan.lanes, 1)) ||
         failed(takeCycles(attribute.getCycles(), plan.cycles)) ||
         failed(atLeast(1, "the vectors at a time", plan.vectors)))
       return failure();

@@ -54,9 +54,10 @@ protected:
       return nest.op->emitOpError("plan: ") << what << " must be at most " << kMost << ", not " << *number;
     return mlir::success();
   }
-  mlir::LogicalResult checkLanes(int64_t lanes) const {
+  // `least`: 1 where a plan may have none but scalars.
+  mlir::LogicalResult checkLanes(int64_t lanes, int64_t least = 2) const {
     int64_t most = Schedule::lanesFor(nest, target);
-    if (lanes < 1 || lanes > most || !llvm::isPowerOf2_64(static_cast<uint64_t>(lanes)))
+    if (lanes < least || lanes > most || !llvm::isPowerOf2_64(static_cast<uint64_t>(lanes)))
       return nest.op->emitOpError("plan: ")
              << lanes << " lanes are no vector of these elements; on " << runtime::nameOf(target.cpu)
              << " one has a power of two of them, up to " << most;
