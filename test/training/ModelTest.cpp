@@ -74,6 +74,31 @@ TEST(Model, IsBuiltForAShape) {
   EXPECT_EQ(net.count_params(), 15);
 }
 
+namespace {
+// Knows its own address, as models that were compiled do.
+struct Selfish : Model {
+  layers::Dense dense = submodule("dense", layers::Dense(2));
+  const Selfish *const self = this;
+  Tensor call(const Tensor &x, const layers::CallOptions &) override { return self == this ? dense(x) : Tensor(); }
+};
+Selfish made(std::int64_t inputs) {
+  Selfish model;
+  model.build({kDynamic, inputs});
+  model.compile({.optimizer = optimizers::SGD(0.1), .loss = losses::mean_squared_error});
+  if (inputs > 3)
+    model.set_trainable(false);
+  return model;
+}
+} // namespace
+
+TEST(Model, IsReturnedByAFunction) {
+  Selfish model = made(3);
+  EXPECT_EQ(model.self, &model);
+  EXPECT_EQ(model.count_params(), 8);
+  model.fit(ones({4, 3}), zeros({4, 2}), {.epochs = 1, .verbose = 0});
+  EXPECT_EQ(model(ones({4, 3})).shape(), (Shape{4, 2}));
+}
+
 TEST(Model, IsALayerOfAnother) {
   auto inner = std::make_shared<Net>();
   Sequential outer{layers::Layer(inner), layers::Dense(1)};

@@ -42,13 +42,29 @@ concept ModuleHandle = requires(const H &handle) {
   { handle.body() } -> std::convertible_to<std::shared_ptr<Module>>;
 };
 
-// A module is neither copied nor moved, because its parts may refer to it.
+// A module stays where it is made: its parts may refer to it. A function may return one that it has made, which is made
+// in the caller's place then, as long as all its returns name the same one:
+//
+//   Net make_net() {
+//     Net net;
+//     net.build({1, 784});
+//     return net;
+//   }
+//   Net net = make_net();
+//
+// What needs a copy or a move does not compile; move constructors are declared for this alone, and defined nowhere.
+#define CALQUE_STAYS                                                                                                   \
+  __attribute__((                                                                                                      \
+      error("a module stays where it is made: return it by its name and without std::move, or hold it in a "           \
+            "std::unique_ptr")))
+
 class CALQUE_API Module : public Trackable {
 public:
   Module() = default;
   ~Module() override;
   Module(const Module &) = delete;
   Module &operator=(const Module &) = delete;
+  CALQUE_STAYS Module(Module &&);
 
   // The variables in the order in which they were registered, each once, even if parts share it. A functional model has
   // them layer by layer, in the order of layers(), which is Keras' order. StateError if a layer inside has not made its

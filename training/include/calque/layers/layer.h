@@ -49,6 +49,7 @@ class CALQUE_API LayerBody : public Module {
 public:
   // `kind` is the layer's name in messages: "dense". `builds`: the layer has variables.
   explicit LayerBody(std::string kind, bool builds = true);
+  CALQUE_STAYS LayerBody(LayerBody &&);
   const std::string &kind() const { return kind_; }
   // Whether the layer has made its variables, and the layers inside of it have made theirs.
   bool built() const;

@@ -355,6 +355,7 @@ public:
   using Batches = models::Batches;
 
   Trainer();
+  CALQUE_STAYS Trainer(Trainer &&);
   virtual ~Trainer();
 
   // May be called again, and does not change the weights. LookupError for unknown names.
