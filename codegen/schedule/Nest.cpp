@@ -10,9 +10,17 @@ using namespace mlir;
 
 namespace calque::codegen {
 
+namespace {
+
+// A type may have more elements than memory has, a nest more iterations than that, and a file says any number. The
+// limit leaves room to multiply with bytes and lanes, and to add a few.
+constexpr int64_t kMostElements = int64_t(1) << 56;
+
+} // namespace
+
 Extent::Extent(OpFoldResult size) : factor(1) {
   if (std::optional<int64_t> constant = getConstantIntValue(size)) {
-    factor = *constant;
+    factor = std::clamp(*constant, -kMostElements, kMostElements);
     return;
   }
   auto value = cast<Value>(size);
@@ -31,13 +39,10 @@ int64_t Extent::guess() const {
 }
 
 Extent Extent::operator*(const Extent &other) const {
-  // A type may have more elements than memory has, and a nest more iterations than that. The limit leaves room to
-  // multiply with bytes and lanes.
-  constexpr int64_t kMost = int64_t(1) << 56;
   int64_t result;
   if (llvm::MulOverflow(factor, other.factor, result))
-    result = (factor < 0) == (other.factor < 0) ? kMost : -kMost;
-  Extent product(std::clamp(result, -kMost, kMost));
+    result = (factor < 0) == (other.factor < 0) ? kMostElements : -kMostElements;
+  Extent product(std::clamp(result, -kMostElements, kMostElements));
   if (product.factor == 0)
     return product;
   product.values = values;

@@ -136,10 +136,11 @@ Value VectorBuilder::scalarAddress(const Access &access, const Position &positio
   auto plus = [&](Value term) { sum = sum ? arith::AddIOp::create(b, location, sum, term).getResult() : term; };
   for (unsigned loop = 0; loop < position.index.size(); ++loop) {
     const Extent &stride = access.strides[loop];
+    const Extent shift = stride * Extent(position.shift[loop]);
     if (stride.isKnown())
-      offset += *stride.known() * position.shift[loop];
+      offset += *shift.known();
     else if (position.shift[loop])
-      plus((stride * Extent(position.shift[loop])).emit(b, location));
+      plus(shift.emit(b, location));
   }
   // Sums up outer loops first, so that the part that is constant in inner loops can be hoisted out of them.
   for (unsigned loop = 0; loop < position.index.size(); ++loop) {
