@@ -1,4 +1,5 @@
 #include "ir/Algebra.h"
+#include "ir/ElementType.h"
 #include "ir/Values.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -101,12 +102,12 @@ Value foldSelect(SelectOp select) {
 
 // Whether every element of the type is one of the wider type, exactly.
 bool holdsAll(Type wide, Type type) {
-  if (wide == type || type.isInteger(1))
+  const ElementType from(type), to(wide);
+  if (wide == type || from.isBool())
     return true;
-  if (wide.isInteger(1) || (isa<FloatType>(type) && !isa<FloatType>(wide)))
+  if (to.isBool() || (from.isFloat() && !to.isFloat()))
     return false;
-  unsigned digits = isa<FloatType>(type) ? cast<FloatType>(type).getFPMantissaWidth() : type.getIntOrFloatBitWidth();
-  return digits <= (isa<FloatType>(wide) ? cast<FloatType>(wide).getFPMantissaWidth() : wide.getIntOrFloatBitWidth());
+  return from.digits() <= to.digits();
 }
 
 Value foldCast(CastOp op) {

@@ -11,21 +11,6 @@ namespace calque::ir {
 
 static_assert(schema::kOpenSize == ShapedType::kDynamic, "unknown dimensions pass between the two unchanged");
 
-Type toMlir(DType dtype, MLIRContext *context) {
-  if (!is_dtype(dtype))
-    return {};
-  return dispatch(dtype, [&]<typename T>(std::type_identity<T>) -> Type {
-    if constexpr (std::is_same_v<T, bool>)
-      return IntegerType::get(context, 1);
-    else if constexpr (std::is_same_v<T, float>)
-      return Float32Type::get(context);
-    else if constexpr (std::is_same_v<T, double>)
-      return Float64Type::get(context);
-    else
-      return IntegerType::get(context, 8 * sizeof(T));
-  });
-}
-
 RankedTensorType toMlir(const schema::TensorType &type, MLIRContext *context) {
   return RankedTensorType::get(type.dims, toMlir(type.dtype, context));
 }
@@ -100,17 +85,10 @@ TypedAttr elementAttr(const schema::Scalar &scalar, Type element) {
     number.convertFromAPInt(APInt(64, scalar.bits()), !isUnsigned, APFloat::rmNearestTiesToEven);
     return FloatAttr::get(type, number);
   }
-  if (element.isInteger(1)) // every number but 0 is true; truncation would keep the lowest bit
+  if (ElementType(element).isBool()) // every number but 0 is true; truncation would keep the lowest bit
     return BoolAttr::get(element.getContext(), scalar.as<bool>());
   auto bits = static_cast<std::uint64_t>(scalar.as<std::int64_t>());
-  return IntegerAttr::get(element, APInt(64, bits).sextOrTrunc(element.getIntOrFloatBitWidth()));
-}
-
-std::optional<DType> toDType(Type type) {
-  for (const DTypeInfo &info : kDTypes)
-    if (type == toMlir(info.dtype, type.getContext()))
-      return info.dtype;
-  return std::nullopt;
+  return IntegerAttr::get(element, APInt(64, bits).sextOrTrunc(ElementType(element).bits()));
 }
 
 std::optional<schema::TensorType> toSchema(Type type) {

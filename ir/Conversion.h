@@ -3,15 +3,14 @@
 #define CALQUE_IR_CONVERSION_H
 
 #include "ir/Dialect.h"
+#include "ir/ElementType.h"
 
 namespace calque::ir {
 
-mlir::Type toMlir(DType dtype, mlir::MLIRContext *context);
 mlir::RankedTensorType toMlir(const schema::TensorType &type, mlir::MLIRContext *context);
 mlir::Attribute toMlir(const schema::Attribute &attribute, mlir::MLIRContext *context);
 
 // Each returns nothing for a type that the schema does not have.
-std::optional<DType> toDType(mlir::Type type);
 std::optional<schema::TensorType> toSchema(mlir::Type type);
 // A constant loses its elements: type rules read only its type.
 std::optional<schema::Attribute> toSchema(mlir::Attribute attribute, schema::AttributeKind kind);

@@ -1,4 +1,5 @@
 #include "ir/ScalarBuilder.h"
+#include "ir/ElementType.h"
 #include "ir/Opaque.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -24,7 +25,7 @@ Value compare(ScalarBuilder &b, arith::CmpFPredicate floats, arith::CmpIPredicat
               arith::CmpIPredicate bools, Value x, Value y) {
   if (isFloatScalar(x))
     return arith::CmpFOp::create(b.builder, b.location, floats, x, y);
-  return arith::CmpIOp::create(b.builder, b.location, x.getType().isInteger(1) ? bools : signedInts, x, y);
+  return arith::CmpIOp::create(b.builder, b.location, ElementType(x).isBool() ? bools : signedInts, x, y);
 }
 } // namespace
 
@@ -123,7 +124,7 @@ static Value opaque(ScalarBuilder &b, Value x) { return makeOpaque(b.builder, b.
 // integers.
 static Value integerPower(ScalarBuilder &s, Value a, Value b) {
   Value zero = s.constant(0, a), one = s.constant(1, a), result = one, square = a;
-  const unsigned bits = a.getType().getIntOrFloatBitWidth();
+  const unsigned bits = ElementType(a).bits();
   for (unsigned i = 0; i + 1 < bits; ++i) {
     Value bit = s.constant(static_cast<int64_t>(uint64_t(1) << i), a);
     Value isSet = s.notEqual(arith::AndIOp::create(s.builder, s.location, b, bit), zero);
@@ -193,10 +194,10 @@ Value ScalarBuilder::castTo(Value x, Type type) {
   Type from = x.getType();
   if (from == type)
     return x;
-  if (type.isInteger(1))
+  if (ElementType(type).isBool())
     return notEqual(x, constant(0, x));
   if (auto floating = dyn_cast<FloatType>(type)) {
-    if (from.isInteger(1))
+    if (ElementType(from).isBool())
       return arith::UIToFPOp::create(builder, location, type, x);
     if (!isFloatScalar(x))
       return arith::SIToFPOp::create(builder, location, type, x);
@@ -204,7 +205,7 @@ Value ScalarBuilder::castTo(Value x, Type type) {
       return arith::ExtFOp::create(builder, location, type, x);
     return arith::TruncFOp::create(builder, location, type, x);
   }
-  unsigned width = type.getIntOrFloatBitWidth();
+  unsigned width = ElementType(type).bits();
   if (isFloatScalar(x)) {
     // The bound is 2^(width-1), which every float type represents; it can't represent every largest integer.
     double bound = std::ldexp(1.0, static_cast<int>(width) - 1);
@@ -219,9 +220,9 @@ Value ScalarBuilder::castTo(Value x, Type type) {
     Value isAbove = lessEqual(high, x), isBelow = less(x, low);
     return select(isAbove, largest, select(isBelow, smallest, converted));
   }
-  if (from.isInteger(1))
+  if (ElementType(from).isBool())
     return arith::ExtUIOp::create(builder, location, type, x);
-  if (from.getIntOrFloatBitWidth() < width)
+  if (ElementType(from).bits() < width)
     return arith::ExtSIOp::create(builder, location, type, x);
   return arith::TruncIOp::create(builder, location, type, x);
 }

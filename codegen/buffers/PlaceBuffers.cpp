@@ -4,6 +4,7 @@
 #include "codegen/lowering/Lowering.h"
 #include "codegen/lowering/ShapeFunction.h"
 #include "codegen/plan/ProgramAttributes.h"
+#include "ir/ElementType.h"
 #include "schema/TypeRules.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -178,7 +179,7 @@ struct Slot {
 SmallVector<Slot> slotsFor(std::deque<UnknownPlacement> &buffers) {
   using Bytes = std::pair<std::vector<void *>, int64_t>; // the unknown sizes, and the product of the others
   auto bytesOf = [](const UnknownPlacement &buffer) {
-    Bytes bytes{{}, (buffer.type.getElementTypeBitWidth() + 7) / 8};
+    Bytes bytes{{}, ir::ElementType(buffer.type).bytes()};
     for (Value size : buffer.sizes)
       bytes.first.push_back(size.getAsOpaquePointer());
     for (int64_t size : buffer.type.getShape())
@@ -330,7 +331,7 @@ LogicalResult placeBuffers(func::FuncOp function, const ProgramSizes &known, int
       unknown.push_back({alloc, type, dynamicSizes, begin, end});
       return;
     }
-    int64_t elementBytes = (type.getElementTypeBitWidth() + 7) / 8;
+    int64_t elementBytes = ir::ElementType(type).bytes();
     std::optional<int64_t> size = schema::productOf({type.getShape().data(), type.getShape().size()}, elementBytes);
     if (!size || *size > kMostBytes || llvm::any_of(type.getShape(), [](int64_t dim) { return dim < 0; })) {
       alloc.emitError("an intermediate value has more bytes than can be addressed: ") << type;

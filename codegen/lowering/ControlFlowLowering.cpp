@@ -3,6 +3,7 @@
 // runs it.
 #include "codegen/Passes.h"
 #include "codegen/lowering/Lowering.h"
+#include "ir/ElementType.h"
 #include "passes/BranchSizes.h"
 #include "passes/Passes.h"
 
@@ -211,8 +212,6 @@ private:
   SmallVector<Value> operands;
 };
 
-int64_t bytesOf(Type tensor) { return (cast<RankedTensorType>(tensor).getElementTypeBitWidth() + 7) / 8; }
-
 } // namespace
 
 Lowered lower(LinalgBuilder &b, ir::CondOp op, LoweringContext &context) {
@@ -292,7 +291,7 @@ Lowered lower(LinalgBuilder &b, ir::WhileOp op, LoweringContext &context) {
   for (auto [result, size] : llvm::zip_equal(op.getResults(), sizes))
     words.result(result.getType(), size);
   for (auto [result, size] : llvm::zip_equal(op.getResults(), sizes))
-    words.add(b.sizes.multiply(b.sizes.product(size), b.sizes.constant(bytesOf(result.getType()))));
+    words.add(b.sizes.multiply(b.sizes.product(size), b.sizes.constant(ir::ElementType(result).bytes())));
   for (Value value : op.getValues())
     words.unknownSizes(b.sizesOf(value), value.getType());
   auto boxes = op->getAttrOfType<DenseI64ArrayAttr>(kBoxesAttr);
@@ -373,7 +372,7 @@ Lowered lower(LinalgBuilder &b, ir::SizedPushOp op, LoweringContext &context) {
   words.address(op.getX());
   Value buffer = words.result(op.getType(), {});
   words.add(context.addSite(Site::Kind::OutOfMemory, op));
-  words.add(b.sizes.multiply(b.sizes.product(sizes), b.sizes.constant(bytesOf(op.getX().getType()))));
+  words.add(b.sizes.multiply(b.sizes.product(sizes), b.sizes.constant(ir::ElementType(op.getX()).bytes())));
   words.add(sizes.size());
   for (Size size : sizes)
     words.add(size);
@@ -396,8 +395,8 @@ static void addEntries(LinalgBuilder &b, Words &words, Value stack, Value entry)
   SizeList sizes = b.sizesOf(entry);
   size_t rank = static_cast<size_t>(LinalgBuilder::rankOf(stack));
   words.add(b.sizes.product(ArrayRef(sizes).take_front(rank)));
-  words.add(
-      b.sizes.multiply(b.sizes.product(ArrayRef(sizes).drop_front(rank)), b.sizes.constant(bytesOf(entry.getType()))));
+  words.add(b.sizes.multiply(b.sizes.product(ArrayRef(sizes).drop_front(rank)),
+                             b.sizes.constant(ir::ElementType(entry).bytes())));
 }
 
 Lowered lower(LinalgBuilder &b, ir::StackPushOp op, LoweringContext &context) {

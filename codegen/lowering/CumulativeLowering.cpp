@@ -1,5 +1,6 @@
 // Sums, products and recurrences along an axis: one element after the other, as each follows from the one before.
 #include "codegen/lowering/Lowering.h"
+#include "ir/ElementType.h"
 #include "schema/TypeRules.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -17,10 +18,6 @@ struct Carried {
   Type type;
   SmallVector<double, 2> starts;
 };
-
-// Rounding errors that are carried on grow with the length of the axis. float32 is carried as float64, which has 29
-// bits more than the results show.
-Type carriedType(Type element) { return element.isF32() ? Float64Type::get(element.getContext()) : element; }
 
 // The result's element, and what the next one follows from.
 struct Step {
@@ -127,11 +124,13 @@ private:
   Value last; // of the axis, where it is run through from the end
 };
 
-// What a sum carries. float64 has no wider type: the sum goes on with what its additions have lost so far.
-Carried carriedBySum(Type element) {
-  if (element.isF64())
-    return {element, {0, 0}};
-  return {carriedType(element), {0}};
+// What a sum carries. Where floats are carried on in their own type, as float64 is, the sum goes on with what its
+// additions have lost so far.
+Carried carriedBySum(Type type) {
+  const ir::ElementType element(type);
+  if (element.isFloat() && element.accumulator() == element.type())
+    return {element.type(), {0, 0}};
+  return {element.accumulator(), {0}};
 }
 
 State addTo(ir::ScalarBuilder &s, ValueRange sum, Value term) {
@@ -169,7 +168,7 @@ Lowered lower(LinalgBuilder &b, ir::CumSumOp op, LoweringContext &) {
 }
 
 Lowered lower(LinalgBuilder &b, ir::CumProdOp op, LoweringContext &) {
-  Carried carried{carriedType(LinalgBuilder::typeOf(op.getX()).getElementType()), {1}};
+  Carried carried{ir::ElementType(op.getX()).accumulator(), {1}};
   return cumulate(b, op, carried,
                   [](ir::ScalarBuilder &s, ValueRange before, Value x) -> State { return {s.mul(before[0], x)}; });
 }
@@ -179,7 +178,7 @@ Lowered lower(LinalgBuilder &b, ir::LinearRecurrenceOp op, LoweringContext &cont
   for (int64_t i = 0; i < LinalgBuilder::rankOf(terms); ++i)
     context.equal(op, 0, i, 1, i);
   Type element = LinalgBuilder::typeOf(terms).getElementType();
-  Carried carried{carriedType(element), {0}};
+  Carried carried{ir::ElementType(element).accumulator(), {0}};
   auto step = [&](ir::ScalarBuilder &s, ValueRange before, ValueRange at) -> Step {
     Value factor = s.castTo(tensor::ExtractOp::create(s.builder, s.location, factors, at), carried.type);
     Value term = s.castTo(tensor::ExtractOp::create(s.builder, s.location, terms, at), carried.type);

@@ -1,6 +1,7 @@
 #include "codegen/lowering/ShapeFunction.h"
 
 #include "codegen/KernelAttributes.h"
+#include "ir/ElementType.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -31,7 +32,7 @@ Value emitBytes(OpBuilder &builder, Location location, ShapedType type, ValueRan
   };
   auto either = [&](Value a, Value b) -> Value { return arith::OrIOp::create(builder, location, a, b); };
   Type element = type.getElementType();
-  int64_t known = element.isIndex() ? sizeof(int64_t) : (element.getIntOrFloatBitWidth() + 7) / 8;
+  int64_t known = ir::ElementType(element).bytes();
   bool isEmpty = false, overflows = false;
   for (int64_t size : type.getShape())
     if (!ShapedType::isDynamic(size)) {

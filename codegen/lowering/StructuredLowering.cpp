@@ -1,5 +1,6 @@
 #include "codegen/lowering/Lowering.h"
 #include "codegen/lowering/Reductions.h"
+#include "ir/ElementType.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -22,13 +23,7 @@ static Ints normalAxes(ArrayRef<int64_t> axes, int64_t rank, bool emptyMeansAll)
 }
 
 Value extremeOf(OpBuilder &builder, Location location, Type type, bool low) {
-  if (auto floating = dyn_cast<FloatType>(type))
-    return arith::ConstantOp::create(
-        builder, location, builder.getFloatAttr(floating, APFloat::getInf(floating.getFloatSemantics(), low)));
-  unsigned width = type.getIntOrFloatBitWidth();
-  return arith::ConstantOp::create(
-      builder, location,
-      builder.getIntegerAttr(type, low ? APInt::getSignedMinValue(width) : APInt::getSignedMaxValue(width)));
+  return arith::ConstantOp::create(builder, location, ir::ElementType(type).extreme(low));
 }
 
 template <typename Op>

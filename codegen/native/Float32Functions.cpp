@@ -3,6 +3,7 @@
 #include "codegen/native/Float32Functions.h"
 #include "codegen/native/FunctionEmitter.h"
 #include "codegen/native/Polynomials.h"
+#include "ir/ElementType.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -33,7 +34,7 @@ public:
 private:
   Value widen(Value x) { return arith::ExtFOp::create(b, location, like(b.getF64Type()), x); }
   Value round(Value x) { return arith::TruncFOp::create(b, location, shape, x); }
-  static bool isWide(Value x) { return elementOf(x).getIntOrFloatBitWidth() == 64; }
+  static bool isWide(Value x) { return ir::ElementType(x).bits() == 64; }
 
   //===-- Parts of functions ----------------------------------------------------------------------===//
 

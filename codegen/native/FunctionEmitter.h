@@ -3,6 +3,8 @@
 #ifndef CALQUE_CODEGEN_NATIVE_FUNCTIONEMITTER_H
 #define CALQUE_CODEGEN_NATIVE_FUNCTIONEMITTER_H
 
+#include "ir/ElementType.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -63,13 +65,8 @@ protected:
   Value mulAdd(Value x, Value y, double z) { return mulAdd(x, y, number(z, x)); }
   Value mulAdd(Value x, double y, double z) { return mulAdd(x, number(y, x), number(z, x)); }
 
-  Value asBits(Value x) {
-    return mlir::arith::BitcastOp::create(b, location, like(b.getIntegerType(elementOf(x).getIntOrFloatBitWidth())), x);
-  }
-  Value asNumber(Value x) {
-    Type element = elementOf(x).getIntOrFloatBitWidth() == 64 ? Type(b.getF64Type()) : Type(b.getF32Type());
-    return mlir::arith::BitcastOp::create(b, location, like(element), x);
-  }
+  Value asBits(Value x) { return mlir::arith::BitcastOp::create(b, location, like(ir::ElementType(x).asBits()), x); }
+  Value asNumber(Value x) { return mlir::arith::BitcastOp::create(b, location, like(ir::ElementType(x).asFloat()), x); }
   Value addInts(Value x, Value y) { return emit<mlir::arith::AddIOp>(x, y); }
   Value subInts(Value x, Value y) { return emit<mlir::arith::SubIOp>(x, y); }
   Value mask(Value x, uint64_t kept) { return emit<mlir::arith::AndIOp>(x, integer(kept, x)); }

@@ -7,6 +7,7 @@
 #include "codegen/native/Float64Functions.h"
 #include "codegen/native/NativeCode.h"
 #include "codegen/native/Target.h"
+#include "ir/ElementType.h"
 #include "ir/Opaque.h"
 
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
@@ -69,7 +70,7 @@ void callOpaqueFunctions(Operation *caller, ModuleOp module) {
       return;
     Value value = opaque->getOperand(0);
     Type type = value.getType();
-    std::string name = kOpaquePrefix.str() + std::to_string(getElementTypeOrSelf(type).getIntOrFloatBitWidth());
+    std::string name = kOpaquePrefix.str() + std::to_string(ir::ElementType(type).bits());
     if (auto vector = dyn_cast<VectorType>(type))
       for (int64_t size : vector.getShape())
         name.append("x").append(std::to_string(size));

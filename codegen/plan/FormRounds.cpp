@@ -11,6 +11,7 @@
 #include "codegen/native/Target.h"
 #include "codegen/plan/ProgramAttributes.h"
 #include "codegen/schedule/CostModel.h"
+#include "ir/ElementType.h"
 #include "runtime/Round.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -102,7 +103,7 @@ int64_t bytesInWorkspace(Value root) {
   MemRefType type = alloc.getType();
   if (!type.hasStaticShape())
     return std::numeric_limits<int32_t>::max();
-  return type.getNumElements() * ((type.getElementTypeBitWidth() + 7) / 8);
+  return type.getNumElements() * ir::ElementType(type).bytes();
 }
 
 class Rounds {

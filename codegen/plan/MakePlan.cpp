@@ -3,6 +3,7 @@
 #include "codegen/KernelAttributes.h"
 #include "codegen/lowering/Lowering.h"
 #include "codegen/plan/PlanWords.h"
+#include "ir/ElementType.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -14,12 +15,12 @@ namespace calque::codegen {
 
 // The bytes of a constant, in the order of its elements.
 static std::vector<std::byte> bytesOf(DenseElementsAttr constant) {
-  Type element = constant.getElementType();
-  size_t count = constant.getNumElements(), size = (element.getIntOrFloatBitWidth() + 7) / 8;
+  const ir::ElementType element(constant.getElementType());
+  size_t count = constant.getNumElements(), size = element.bytes();
   std::vector<std::byte> bytes(count * size);
   if (bytes.empty())
     return bytes;
-  if (element.isInteger(1)) {
+  if (element.isBool()) {
     for (auto [i, value] : llvm::enumerate(constant.getValues<bool>()))
       bytes[i] = static_cast<std::byte>(value);
     return bytes;

@@ -1,5 +1,7 @@
 #include "codegen/plan/PlanWords.h"
 
+#include "ir/ElementType.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -15,7 +17,8 @@ static int64_t wordOf(Attribute constant) {
   if (auto number = dyn_cast<FloatAttr>(constant))
     return number.getValue().bitcastToAPInt().getZExtValue();
   auto number = cast<IntegerAttr>(constant);
-  return number.getType().isInteger(1) ? number.getValue().getZExtValue() : number.getValue().getSExtValue();
+  return ir::ElementType(number.getType()).isBool() ? number.getValue().getZExtValue()
+                                                    : number.getValue().getSExtValue();
 }
 
 LogicalResult PlanWords::forEachStep(function_ref<void(func::CallOp, ArrayRef<Operand>)> use) {

@@ -1,5 +1,6 @@
 // Chooses the loops, the tile, the blocks and the copies of a contraction.
 #include "codegen/schedule/ContractionPlan.h"
+#include "ir/ElementType.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -29,7 +30,7 @@ bool isSumOfProducts(const Nest &nest) {
 namespace {
 
 int64_t roundUp(int64_t x, int64_t y) { return ceilDiv(x, y) * y; }
-int64_t bytesOf(Type element) { return element.getIntOrFloatBitWidth() / 8; }
+int64_t bytesOf(Type element) { return ir::ElementType(element).bytes(); }
 
 // The loops over terms, from the outermost on.
 SmallVector<unsigned> termsInOrder(const Nest &nest, const Access &a) {

@@ -1,5 +1,6 @@
 // Says what a nest does and what it costs, for tables.
 #include "codegen/schedule/Kernels.h"
+#include "ir/ElementType.h"
 #include "ir/Opaque.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -77,7 +78,7 @@ int64_t bytesTouched(const Nest &nest, const Access &access) {
   auto type = cast<MemRefType>(rootBuffer(access.value).getType());
   if (type.hasStaticShape() && type.getNumElements() > 1)
     elements = std::min(elements, type.getNumElements());
-  return elements * ((access.element.getIntOrFloatBitWidth() + 7) / 8);
+  return elements * ir::ElementType(access.element).bytes();
 }
 
 } // namespace calque::codegen

@@ -1,5 +1,6 @@
 #include "codegen/schedule/DotProducts.h"
 #include "codegen/lowering/Constants.h"
+#include "ir/ElementType.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -321,7 +322,7 @@ bool complete(DotPlan &plan, const Nest &nest, const Target &target) {
     } else if (loop != plan.columnLoop) {
       canPack &= !b.varies(loop);
     }
-  double bytesOfColumns = elements * (b.element.getIntOrFloatBitWidth() / 8);
+  double bytesOfColumns = elements * static_cast<double>(ir::ElementType(b.element).bytes());
   // Vectors of a copy begin with lines of the cache. Many rows make up for it.
   constexpr int64_t kManyRows = 64;
   bool isStrided = !(b.strides[plan.along] == 1), isAligned = !isStrided && terms % plan.lanes == 0;

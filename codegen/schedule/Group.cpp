@@ -2,6 +2,7 @@
 #include "codegen/schedule/Group.h"
 #include "codegen/schedule/Contraction.h"
 #include "codegen/schedule/DotProducts.h"
+#include "ir/ElementType.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -14,8 +15,6 @@ using namespace mlir;
 namespace calque::codegen {
 
 namespace {
-
-int64_t bytesOfElement(Type element) { return (element.getIntOrFloatBitWidth() + 7) / 8; }
 
 // The elements of a buffer that an access reaches in one row: from `first` on, `length` of them. Each may be unknown.
 struct Reach {
@@ -215,7 +214,7 @@ int64_t GroupPlan::bytesOfSums() const {
   int64_t bytes = 0;
   for (const Member &member : members)
     if (member.combinesRows())
-      bytes += 2 * *member.nest.iterations(false).known() * bytesOfElement(member.nest.outputs[0].element);
+      bytes += 2 * *member.nest.iterations(false).known() * ir::ElementType(member.nest.outputs[0].element).bytes();
   return bytes;
 }
 
@@ -271,10 +270,10 @@ bool GroupPlan::chooseBlockOfProducts(const Target &target) {
     for (const auto *accesses : {&member.nest.inputs, &member.nest.outputs})
       for (const Access &access : *accesses)
         if (access.varies(member.rowLoop) && seen.insert(rootBuffer(access.value)).second)
-          bytes += static_cast<double>(access.distance(member.rowLoop) * bytesOfElement(access.element));
+          bytes += static_cast<double>(access.distance(member.rowLoop) * ir::ElementType(access.element).bytes());
   for (const Exchange &exchange : exchanges)
-    exchanged += static_cast<double>(exchange.slab.guess() *
-                                     bytesOfElement(cast<MemRefType>(exchange.root.getType()).getElementType()));
+    exchanged += static_cast<double>(
+        exchange.slab.guess() * ir::ElementType(cast<MemRefType>(exchange.root.getType()).getElementType()).bytes());
   constexpr int64_t kFewestTiles = 4, kFewestBlocks = 32, kMostRows = 256, kMostOfUnknown = 64;
   int64_t tile = rowsOfTiles(), most = rows.isKnown() ? kMostRows : kMostOfUnknown;
   most = std::min(most, static_cast<int64_t>(static_cast<double>(target.l2Bytes) / std::max(bytes, 1.0)));
@@ -313,7 +312,7 @@ bool GroupPlan::chooseBlock(const Target &target) {
     for (const auto *accesses : {&member.nest.inputs, &member.nest.outputs})
       for (const Access &access : *accesses)
         if (access.varies(member.rowLoop) && seen.insert(rootBuffer(access.value)).second)
-          bytes += static_cast<double>(access.distance(member.rowLoop) * bytesOfElement(access.element));
+          bytes += static_cast<double>(access.distance(member.rowLoop) * ir::ElementType(access.element).bytes());
     lanes = std::min(lanes, Schedule::lanesFor(member.nest, target));
   }
   auto most = static_cast<int64_t>(static_cast<double>(target.l1Bytes) / 2 / std::max(bytes, 1.0));
@@ -453,7 +452,7 @@ double GroupPlan::bytesOfPanels(const Target &target) const {
   for (const Member &member : members)
     if (member.product && member.product->packsAll) {
       const Access &b = member.nest.inputs[member.product->operandOfB];
-      Extent elements(bytesOfElement(b.element));
+      Extent elements(ir::ElementType(b.element).bytes());
       for (unsigned loop = 0; loop < member.nest.numLoops(); ++loop)
         if (b.varies(loop))
           elements = elements * member.nest.extents[loop];
@@ -468,7 +467,8 @@ double GroupPlan::bytesOfPanels(const Target &target) const {
 double GroupPlan::savedBytes(const Target &target, function_ref<bool(Value)> isOwn) const {
   double saved = -bytesOfPanels(target);
   for (const Exchange &exchange : exchanges) {
-    auto element = static_cast<double>(bytesOfElement(cast<MemRefType>(exchange.root.getType()).getElementType()));
+    auto element =
+        static_cast<double>(ir::ElementType(cast<MemRefType>(exchange.root.getType()).getElementType()).bytes());
     saved += element * static_cast<double>((exchange.slab * rows).guess()) *
              static_cast<double>(exchange.reads + (isOwn(exchange.root) ? 1 : 0));
   }
@@ -493,7 +493,7 @@ double GroupPlan::savedBytes(const Target &target, function_ref<bool(Value)> isO
     for (unsigned loop = 0; loop < member.nest.numLoops(); ++loop)
       if (filled.distance(loop) == 1)
         elements = static_cast<double>(member.nest.extents[loop].guess());
-    saved += kScattered * share * (static_cast<double>(bytesOfElement(filled.element)) * elements + line) *
+    saved += kScattered * share * (static_cast<double>(ir::ElementType(filled.element).bytes()) * elements + line) *
              static_cast<double>(member.nest.iterations().guess()) / elements;
   }
   // What several members read is read once.
@@ -505,7 +505,7 @@ double GroupPlan::savedBytes(const Target &target, function_ref<bool(Value)> isO
       Value root = rootBuffer(access.value);
       if (llvm::any_of(exchanges, [&](const Exchange &exchange) { return exchange.root == root; }))
         continue;
-      double bytes = static_cast<double>(bytesOfElement(access.element)) *
+      double bytes = static_cast<double>(ir::ElementType(access.element).bytes()) *
                      static_cast<double>((access.strides[member.rowLoop] * rows).guess());
       if (!seen.insert(root).second)
         saved += std::max(bytes, 0.0);

@@ -1,6 +1,7 @@
 // Emits a group's kernel: a loop over blocks of rows, and in it the nests one after the other.
 #include "codegen/schedule/Contraction.h"
 #include "codegen/schedule/Group.h"
+#include "ir/ElementType.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -160,8 +161,7 @@ private:
       if (!alloc || !slab || exchange.length < 0)
         continue;
       Type element = alloc.getType().getElementType();
-      int64_t length = (plan.block - 1) * *slab + exchange.length,
-              bytes = length * ((element.getIntOrFloatBitWidth() + 7) / 8);
+      int64_t length = (plan.block - 1) * *slab + exchange.length, bytes = length * ir::ElementType(element).bytes();
       if (bytes > left)
         continue;
       left -= bytes;

@@ -1,6 +1,7 @@
 #include "codegen/schedule/VectorBuilder.h"
 #include "codegen/KernelAttributes.h"
 #include "codegen/native/Target.h"
+#include "ir/ElementType.h"
 #include "ir/Opaque.h"
 #include "runtime/Round.h"
 
@@ -21,10 +22,11 @@ using runtime::kParallelCycles;
 using runtime::kPieceCycles;
 constexpr int64_t kMostParts = Target::kMostParts;
 
-bool isByteSized(Type element) { return element.isIntOrFloat() && element.getIntOrFloatBitWidth() % 8 == 0; }
-bool isBool(Type element) { return element.isInteger(1); }
+bool isBool(Type element) { return element.isIntOrFloat() && ir::ElementType(element).isBool(); }
 // Whether vectors of such elements can be loaded and stored: bools are in memory as bytes.
-bool hasVectors(Type element) { return isByteSized(element) || isBool(element); }
+bool hasVectors(Type element) {
+  return isBool(element) || (element.isIntOrFloat() && ir::ElementType(element).bits() % 8 == 0);
+}
 
 // A buffer of bools as one of bytes, of which vectors are what MLIR's are not: an element a byte. Both are the same to
 // LLVM.

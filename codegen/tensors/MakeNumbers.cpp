@@ -1,6 +1,7 @@
 #include "codegen/KernelAttributes.h"
 #include "codegen/Passes.h"
 #include "codegen/plan/PlanWords.h"
+#include "ir/ElementType.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -73,8 +74,7 @@ private:
       if (made.getType().isIndex())
         made = arith::IndexCastOp::create(builder, location, i64, made);
       else if (made.getType().isFloat())
-        made = arith::BitcastOp::create(builder, location,
-                                        builder.getIntegerType(made.getType().getIntOrFloatBitWidth()), made);
+        made = arith::BitcastOp::create(builder, location, ir::ElementType(made).asBits(), made);
       if (made.getType() != i64)
         made = arith::ExtUIOp::create(builder, location, i64, made);
       if (word.getDefiningOp<memref::ViewOp>())

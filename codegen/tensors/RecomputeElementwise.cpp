@@ -2,6 +2,7 @@
 // and read them from memory.
 #include "codegen/Passes.h"
 #include "codegen/lowering/Constants.h"
+#include "ir/ElementType.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -36,8 +37,6 @@ size_t operationsIn(linalg::GenericOp op) {
   return static_cast<size_t>(llvm::count_if(op.getBody()->without_terminator(),
                                             [](Operation &each) { return !isa<arith::ConstantOp>(each); }));
 }
-
-int64_t bytesOf(Value tensor) { return (getElementTypeOrSelf(tensor).getIntOrFloatBitWidth() + 7) / 8; }
 
 // An elementwise operation whose loops are those of its result.
 bool isElementwise(linalg::GenericOp op) {
@@ -113,7 +112,8 @@ private:
         !read.hasStaticShape() || computed.getRank() < 2)
       return false;
     const int64_t count = computed.getDimSize(0);
-    if (count < 2 || read.getDimSize(0) != count || computed.getNumElements() / count * bytesOf(images) > kMostOfImage)
+    if (count < 2 || read.getDimSize(0) != count ||
+        computed.getNumElements() / count * ir::ElementType(images).bytes() > kMostOfImage)
       return false;
     AffineMap ofResult = reader.getIndexingMapMatchingResult(reader->getResult(0));
     return ofResult.getNumResults() > 0 && llvm::all_of(reader.getDpsInputOperands(), [&](OpOperand *input) {
@@ -127,9 +127,9 @@ private:
 
   static bool sparesBytes(linalg::GenericOp op, ArrayRef<Value> sources, ArrayRef<Operation *> readers) {
     auto count = static_cast<int64_t>(readers.size());
-    int64_t in = 0, out = bytesOf(op->getResult(0));
+    int64_t in = 0, out = ir::ElementType(op->getResult(0)).bytes();
     for (Value source : sources)
-      in += bytesOf(source);
+      in += ir::ElementType(source).bytes();
     if (sources.size() == 1)
       return count * in < in + out + count * out;
     // Readers that end in one pass need no memory for what they share. A sum over all rows ends before what reads it.
@@ -138,7 +138,7 @@ private:
     int64_t again = 0;
     for (Operation *reader : readers)
       for (Value source : sources)
-        again += isReadBy(lastOf(reader), source, op) ? 0 : bytesOf(source);
+        again += isReadBy(lastOf(reader), source, op) ? 0 : ir::ElementType(source).bytes();
     return again < in + out + (count - 1) * out;
   }
 

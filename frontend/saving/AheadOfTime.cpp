@@ -142,22 +142,6 @@ Parameter cotangentOf(const Parameter &of) {
   return {absl::StrCat(of.wanted, "_cotangent"), absl::StrCat("the cotangent of ", of.path), of.isPlain};
 }
 
-const char *typeInC(DType dtype) {
-  switch (dtype) {
-  case DType::Bool:
-    return "uint8_t"; // 0 or 1
-  case DType::Int32:
-    return "int32_t";
-  case DType::Int64:
-    return "int64_t";
-  case DType::Float32:
-    return "float";
-  case DType::Float64:
-    return "double";
-  }
-  return "void";
-}
-
 runtime::Machine machineOf(runtime::Cpu cpu) {
   return cpu == runtime::Cpu::Aarch64 ? runtime::Machine::Aarch64 : runtime::Machine::X86_64;
 }
@@ -419,7 +403,7 @@ private:
     std::string parameters = "calque_model *model", types, given, sizes, places, capacities;
     auto list = [](std::string &to, const std::string &entry) { absl::StrAppend(&to, to.empty() ? "" : ", ", entry); };
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-      absl::StrAppend(&parameters, ", const ", typeInC(made.inputs[i].dtype), " *", arguments[i]);
+      absl::StrAppend(&parameters, ", const ", info_of(made.inputs[i].dtype).in_c, " *", arguments[i]);
       list(types, absl::StrCat(arguments[i], ": ", made.inputs[i].str()));
       list(given, arguments[i]);
       for (const UnknownSize &unknown : interface.unknownInputs)
@@ -432,7 +416,7 @@ private:
     }
     types += types.empty() ? "->" : " ->";
     for (std::size_t i = 0; i < results.size(); ++i) {
-      absl::StrAppend(&parameters, ", ", typeInC(made.results[i].dtype), " *", results[i]);
+      absl::StrAppend(&parameters, ", ", info_of(made.results[i].dtype).in_c, " *", results[i]);
       absl::StrAppend(&types, i ? ", " : " ", results[i], ": ", made.results[i].str());
       list(places, results[i]);
       if (!made.results[i].isStatic()) {

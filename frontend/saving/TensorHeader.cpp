@@ -155,21 +155,7 @@ std::size_t bitsOf(std::string_view code) {
   return 0;
 }
 
-std::string_view codeOf(DType dtype) {
-  switch (dtype) {
-  case DType::Bool:
-    return "BOOL";
-  case DType::Int32:
-    return "I32";
-  case DType::Int64:
-    return "I64";
-  case DType::Float32:
-    return "F32";
-  case DType::Float64:
-    return "F64";
-  }
-  return "";
-}
+std::string_view codeOf(DType dtype) { return is_dtype(dtype) ? info_of(dtype).safetensors : ""; }
 
 std::string parseHeader(const std::string &text, TensorHeader &header) {
   // The parser takes a mark of the byte order in front, and a byte 0 for the end.

@@ -38,7 +38,7 @@ std::string number(DType dtype, Real value) {
 
 const char *cppType(DType dtype) {
   static constexpr const char *names[] = {
-#define CALQUE_ELEMENT_TYPE(Name, name, Type, kind, accumulator) #Type,
+#define CALQUE_ELEMENT_TYPE(Name, name, Type, ...) #Type,
       CALQUE_ELEMENT_TYPES(CALQUE_ELEMENT_TYPE)
 #undef CALQUE_ELEMENT_TYPE
   };

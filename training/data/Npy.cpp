@@ -282,24 +282,7 @@ Tensor arrayIn(std::string_view bytes, const FileReader &file, const std::string
 }
 
 std::string npyOf(const Tensor &x, SourceLocation where) {
-  const char *descr = "";
-  switch (x.dtype(where)) {
-  case DType::Bool:
-    descr = "|b1";
-    break;
-  case DType::Int32:
-    descr = "<i4";
-    break;
-  case DType::Int64:
-    descr = "<i8";
-    break;
-  case DType::Float32:
-    descr = "<f4";
-    break;
-  case DType::Float64:
-    descr = "<f8";
-    break;
-  }
+  const char *descr = info_of(x.dtype(where)).npy;
   const Shape shape = x.shape();
   auto append = [](std::string *text, const Size &size) { text->append(size.str()); };
   std::string header = absl::StrCat("{'descr': '", descr, "', 'fortran_order': False, 'shape': (",

@@ -14,18 +14,19 @@
 
 namespace calque {
 
-// The table of element types. A line has the enumerator, the name as NumPy spells it, the C++ type, the kind, and the
-// type in which sums are accumulated. A bool takes one byte, which is 0 or 1.
+// The table of element types: everything that is said of one is said here, or follows. A line has the enumerator, the
+// name as NumPy spells it, the C++ type, the kind, the type in which sums along an axis are carried on, and the names
+// in files: of NumPy's arrays, of safetensors, and of C headers. A bool takes one byte, which is 0 or 1.
 #define CALQUE_ELEMENT_TYPES(X)                                                                                        \
-  X(Bool, "bool", bool, Bool, Bool)                                                                                    \
-  X(Int32, "int32", std::int32_t, Integer, Int32)                                                                      \
-  X(Int64, "int64", std::int64_t, Integer, Int64)                                                                      \
-  X(Float32, "float32", float, Float, Float32)                                                                         \
-  X(Float64, "float64", double, Float, Float64)
+  X(Bool, "bool", bool, Bool, Bool, "|b1", "BOOL", "uint8_t")                                                          \
+  X(Int32, "int32", std::int32_t, Integer, Int32, "<i4", "I32", "int32_t")                                             \
+  X(Int64, "int64", std::int64_t, Integer, Int64, "<i8", "I64", "int64_t")                                             \
+  X(Float32, "float32", float, Float, Float64, "<f4", "F32", "float")                                                  \
+  X(Float64, "float64", double, Float, Float64, "<f8", "F64", "double")
 
 // The element type of a tensor.
 enum class DType : std::int32_t {
-#define CALQUE_ELEMENT_TYPE(Name, name, Type, kind, accumulator) Name,
+#define CALQUE_ELEMENT_TYPE(Name, name, Type, ...) Name,
   CALQUE_ELEMENT_TYPES(CALQUE_ELEMENT_TYPE)
 #undef CALQUE_ELEMENT_TYPE
 };
@@ -38,17 +39,23 @@ struct DTypeInfo {
   const char *name;
   std::size_t size; // of an element, in bytes
   DTypeKind kind;
-  DType accumulator;
+  DType accumulator;       // of float32 it is float64: rounding errors that are carried on grow with the axis
+  const char *npy;         // "<f4"
+  const char *safetensors; // "F32"
+  const char *in_c;        // the C type of an element
 };
 inline constexpr DTypeInfo kDTypes[] = {
-#define CALQUE_ELEMENT_TYPE(Name, name, Type, kind, accumulator)                                                       \
-  {DType::Name, name, sizeof(Type), DTypeKind::kind, DType::accumulator},
+#define CALQUE_ELEMENT_TYPE(Name, name, Type, kind, accumulator, npy, safetensors, inC)                                \
+  {DType::Name, name, sizeof(Type), DTypeKind::kind, DType::accumulator, npy, safetensors, inC},
     CALQUE_ELEMENT_TYPES(CALQUE_ELEMENT_TYPE)
 #undef CALQUE_ELEMENT_TYPE
 };
 
 // Whether a value is one of the enumerators. A number that was cast to DType may be none.
 constexpr bool is_dtype(DType dtype) { return static_cast<std::size_t>(dtype) < std::size(kDTypes); }
+
+// The line of a type, which must be one of the enumerators.
+constexpr const DTypeInfo &info_of(DType dtype) { return kDTypes[static_cast<std::size_t>(dtype)]; }
 
 // The bytes of one element. 0 for a value that is no enumerator.
 constexpr std::size_t size_of(DType dtype) {
@@ -90,7 +97,7 @@ inline std::string names_of(std::initializer_list<DTypeKind> kinds, const std::s
 //   dispatch(x.dtype(), [&]<typename T>(std::type_identity<T>) { return sizeof(T); })
 template <typename F> constexpr decltype(auto) dispatch(DType dtype, F &&f) {
   switch (dtype) {
-#define CALQUE_ELEMENT_TYPE(Name, name, Type, kind, accumulator)                                                       \
+#define CALQUE_ELEMENT_TYPE(Name, name, Type, ...)                                                                     \
   case DType::Name:                                                                                                    \
     return f(std::type_identity<Type>());
     CALQUE_ELEMENT_TYPES(CALQUE_ELEMENT_TYPE)
@@ -101,13 +108,13 @@ template <typename F> constexpr decltype(auto) dispatch(DType dtype, F &&f) {
 
 namespace detail {
 template <typename T> struct DTypeOf {
-#define CALQUE_ELEMENT_TYPE(Name, name, Type, kind, accumulator) " " name
+#define CALQUE_ELEMENT_TYPE(Name, name, Type, ...) " " name
   static_assert(sizeof(T) == 0,
                 "Calque has no tensors of this element type; it has" CALQUE_ELEMENT_TYPES(CALQUE_ELEMENT_TYPE));
 #undef CALQUE_ELEMENT_TYPE
   static constexpr DType value = DType(); // so that the compiler says no more than this
 };
-#define CALQUE_ELEMENT_TYPE(Name, name, Type, kind, accumulator)                                                       \
+#define CALQUE_ELEMENT_TYPE(Name, name, Type, ...)                                                                     \
   template <> struct DTypeOf<Type> {                                                                                   \
     static constexpr DType value = DType::Name;                                                                        \
   };

@@ -1,0 +1,70 @@
+#include "ir/ElementType.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+
+namespace calque::ir {
+
+Type toMlir(DType dtype, MLIRContext *context) {
+  if (!is_dtype(dtype))
+    return {};
+  return dispatch(dtype, [&]<typename T>(std::type_identity<T>) -> Type {
+    if constexpr (std::is_same_v<T, bool>)
+      return IntegerType::get(context, 1);
+    else if constexpr (std::is_same_v<T, float>)
+      return Float32Type::get(context);
+    else if constexpr (std::is_same_v<T, double>)
+      return Float64Type::get(context);
+    else
+      return IntegerType::get(context, 8 * sizeof(T));
+  });
+}
+
+std::optional<DType> toDType(Type type) {
+  for (const DTypeInfo &info : kDTypes)
+    if (type == toMlir(info.dtype, type.getContext()))
+      return info.dtype;
+  return std::nullopt;
+}
+
+ElementType::ElementType(Type type) : element(getElementTypeOrSelf(type)) {
+  if (std::optional<DType> dtype = toDType(element); dtype && is_dtype(*dtype)) {
+    const DTypeInfo &info = info_of(*dtype);
+    kind = info.kind;
+    inMemory = static_cast<int64_t>(info.size);
+    ofValue = kind == DTypeKind::Bool ? 1 : static_cast<unsigned>(8 * info.size);
+    return;
+  }
+  kind = isa<FloatType>(element) ? DTypeKind::Float : DTypeKind::Integer;
+  ofValue = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+  inMemory = (ofValue + 7) / 8;
+}
+
+unsigned ElementType::digits() const {
+  auto floating = dyn_cast<FloatType>(element);
+  return floating ? floating.getFPMantissaWidth() : ofValue;
+}
+
+Type ElementType::accumulator() const {
+  std::optional<DType> dtype = toDType(element);
+  return dtype && is_dtype(*dtype) ? toMlir(info_of(*dtype).accumulator, element.getContext()) : element;
+}
+
+IntegerType ElementType::asBits() const { return IntegerType::get(element.getContext(), ofValue); }
+
+FloatType ElementType::asFloat() const {
+  for (const DTypeInfo &info : kDTypes)
+    if (info.kind == DTypeKind::Float && 8 * info.size == ofValue)
+      return cast<FloatType>(toMlir(info.dtype, element.getContext()));
+  return {};
+}
+
+TypedAttr ElementType::extreme(bool isLeast) const {
+  if (auto floating = dyn_cast<FloatType>(element))
+    return FloatAttr::get(floating, APFloat::getInf(floating.getFloatSemantics(), isLeast));
+  return IntegerAttr::get(element, isLeast ? APInt::getSignedMinValue(ofValue) : APInt::getSignedMaxValue(ofValue));
+}
+
+} // namespace calque::ir
