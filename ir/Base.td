@@ -14,17 +14,30 @@ def Calque_Dialect : Dialect {
   let summary = "Operations on tensors as users write them";
   let hasOperationAttrVerify = 1;
   let hasCanonicalizer = 1;
+  let useDefaultTypePrinterParser = 1;
+}
+
+// A stack of entries, by which a loop's reverse finds what the loop has seen. It is the element type of tensors, because
+// vmap makes many of one. No operation on numbers takes it. Code generation makes of it what the runtime takes: see
+// codegen/lowering/LowerStacks.cpp.
+def Calque_Stack : TypeDef<Calque_Dialect, "Stack"> {
+  let mnemonic = "stack";
+  let summary = "stack";
 }
 
 // The element types of operands and results. The verifier refuses any other.
 def Calque_Tensor : RankedTensorOf<[I1, I32, I64, F32, F64]>;
+
+// Stacks alone, and what may be either: values that an operation gives on as they are, chooses from or repeats.
+def Calque_StackTensor : RankedTensorOf<[Calque_Stack]>;
+def Calque_AnyTensor : RankedTensorOf<[I1, I32, I64, F32, F64, Calque_Stack]>;
 
 // An operand that selects among the data, an index or a condition, so that its element type is apart from the data's. A C++
 // number in its place keeps its own type, and numbers among the data don't adopt that of the operand.
 def Calque_SelectingTensor : RankedTensorOf<[I1, I32, I64, F32, F64]>;
 
 // An operand of which the operation uses only the type and the sizes.
-def Calque_SizesTensor : RankedTensorOf<[I1, I32, I64, F32, F64]>;
+def Calque_SizesTensor : RankedTensorOf<[I1, I32, I64, F32, F64, Calque_Stack]>;
 
 // An attribute that holds a DType.
 def Calque_DTypeAttr : TypeAttrBase<"::mlir::Type", "element type">;

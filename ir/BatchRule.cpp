@@ -35,7 +35,7 @@ Value BatchRule::repeated(Value value) {
     return create<BroadcastToOp>(value, shape);
   // Broadcasts to an unknown size by a select between equal values, whose condition has that size.
   int64_t rank = typeOf(examples).getRank();
-  Value each = create<EqualOp>(examples, examples);
+  Value each = isStack(examples) ? create<StackIsEmptyOp>(examples) : create<EqualOp>(examples, examples);
   Value counted = create<CastOp>(each, TypeAttr::get(builder.getI32Type()));
   if (rank > 1)
     counted = create<SumOp>(counted, llvm::to_vector(llvm::seq<int64_t>(1, rank)), false);
@@ -61,7 +61,7 @@ Value BatchRule::example(unsigned i) {
 
 Value BatchRule::zerosLike(Value value) {
   GradientRule rule(builder, op->getLoc(), value);
-  return create<BroadcastToOp>(rule.constant(0), typeOf(value).getShape());
+  return create<BroadcastToOp>(rule.zeroLike(value), typeOf(value).getShape());
 }
 
 SmallVector<int64_t> BatchRule::shifted(ArrayRef<int64_t> axes, int64_t rank, bool emptyMeansAll) const {
@@ -174,8 +174,7 @@ LogicalResult BatchRule::unrolled(SmallVectorImpl<Value> &results) {
     GradientRule rule(builder, op->getLoc(), result);
     SmallVector<int64_t> none{0};
     llvm::append_range(none, typeOf(result).getShape());
-    results.push_back(stack.empty() ? create<BroadcastToOp>(rule.constantLike(0, result), none)
-                                    : create<ConcatOp>(stack, 0));
+    results.push_back(stack.empty() ? create<BroadcastToOp>(rule.zeroLike(result), none) : create<ConcatOp>(stack, 0));
   }
   return success();
 }

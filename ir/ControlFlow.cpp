@@ -35,8 +35,7 @@ Value sizedLike(OpBuilder &builder, Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   if (!type.hasStaticShape())
     return value;
-  auto zeros = DenseElementsAttr::get(type, builder.getZeroAttr(type.getElementType()));
-  return ConstantOp::create(builder, value.getLoc(), cast<ElementsAttr>(zeros));
+  return zerosOf(builder, value.getLoc(), type);
 }
 
 // The gradient of targets, those with a seed, with respect to sources.
@@ -72,7 +71,7 @@ SmallVector<unsigned> withCotangents(Region &body, ArrayRef<unsigned> floats, Va
   llvm::DenseSet<Value> reached;
   SmallVector<Value> open;
   auto reach = [&](Value value) {
-    if (isFloat(value) && reached.insert(value).second)
+    if (isDifferentiable(value) && reached.insert(value).second)
       open.push_back(value);
   };
   for (unsigned i : floats)
@@ -95,14 +94,15 @@ SmallVector<unsigned> withCotangents(Region &body, ArrayRef<unsigned> floats, Va
 // Whether derivatives go to a value, and not only its type and sizes are taken.
 bool isMoreThanLike(BlockArgument value) {
   return llvm::any_of(value.getUses(), [](OpOperand &use) {
-    return !isa<StackPopOp, SizedPopOp>(use.getOwner()) || use.getOperandNumber() == 0;
+    return !isa<StackPopOp, SizedPopOp, StackEmptyOp, OpenSizesOp>(use.getOwner()) ||
+           (use.getOperandNumber() == 0 && !isa<StackEmptyOp>(use.getOwner()));
   });
 }
 
-SmallVector<unsigned> floatsAmong(ValueRange values) {
+SmallVector<unsigned> differentiableAmong(ValueRange values) {
   SmallVector<unsigned> numbers;
   for (auto [i, value] : llvm::enumerate(values))
-    if (isFloat(value))
+    if (isDifferentiable(value))
       numbers.push_back(i);
   return numbers;
 }
@@ -143,7 +143,7 @@ void CondOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::Sma
 }
 
 void CondOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
-  SmallVector<unsigned> targets = floatsAmong(getResults()), sources;
+  SmallVector<unsigned> targets = differentiableAmong(getResults()), sources;
   for (unsigned i = 0; i < getInputs().size(); ++i)
     if (tangents[1 + i])
       sources.push_back(i);
@@ -412,11 +412,8 @@ Operation *WhileOp::keepForReverse(OpBuilder &builder) {
   Location location = getLoc();
   SmallVector<Value> values(getInitial());
   values.push_back(number(builder, location, 0));
-  auto stackType = RankedTensorType::get({}, builder.getF64Type());
-  if (!kept.empty()) {
-    Value empty = ConstantOp::create(builder, location, cast<ElementsAttr>(DenseElementsAttr::get(stackType, 0.0)));
-    values.append(kept.size(), empty);
-  }
+  if (!kept.empty())
+    values.append(kept.size(), emptyStack(builder, location));
   unsigned newCount = values.size();
   llvm::append_range(values, getInvariants());
   SmallVector<Type> arguments = getArgumentTypes();
@@ -467,7 +464,7 @@ void WhileOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::Sm
   for (unsigned i = 0; i < count; ++i)
     if (isVarying(i)) // of the type that iterations see
       initial[i] = getResult(i);
-  SmallVector<unsigned> floats = withCotangents(getBody(), floatsAmong(initial), cotangents),
+  SmallVector<unsigned> floats = withCotangents(getBody(), differentiableAmong(initial), cotangents),
                         sums; // loop variables and invariants with cotangents
   for (unsigned i = 0; i < invariants.size(); ++i)
     if (needed[getNumVariables() + i] && isMoreThanLike(getBody().getArgument(getNumVariables() + i)))
@@ -530,8 +527,7 @@ void WhileOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::Sm
                      reads.push_back(read);
                  } else if (variable == kEffect) {
                    Value result = residualOn(i);
-                   auto zeros = cast<ElementsAttr>(inside.getZeroAttr(result.getType()));
-                   mapping.map(result, pop(i, ConstantOp::create(inside, location, zeros)));
+                   mapping.map(result, pop(i, zerosOf(inside, location, typeOf(result))));
                  }
                for (unsigned i = 0; i < count; ++i)
                  if (!state[i]) // the same in all iterations, or the body looks at slices of it alone, or not at all
@@ -569,7 +565,8 @@ void WhileOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::Sm
                llvm::append_range(yielded, stacks);
                llvm::append_range(yielded, ArrayRef(found).take_front(floats.size()));
                for (unsigned i = 0; i < sums.size(); ++i)
-                 yielded.push_back(AddOp::create(inside, location, arguments[firstSum + i], found[floats.size() + i]));
+                 yielded.push_back(GradientRule(inside, location, arguments[firstSum + i])
+                                       .sum(arguments[firstSum + i], found[floats.size() + i]));
                return yielded;
              });
   for (auto [i, variable] : llvm::enumerate(floats))
@@ -588,7 +585,7 @@ void WhileOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<
   Location location = getLoc();
   const unsigned count = getNumVariables();
   SmallVector<Value> values(getInitial());
-  SmallVector<unsigned> floats = floatsAmong(getInitial()), moving;
+  SmallVector<unsigned> floats = differentiableAmong(getInitial()), moving;
   SmallVector<Type> taken(ArrayRef<Type>(getArgumentTypes()).take_front(count));
   for (unsigned i : floats) {
     values.push_back(tangents[i] ? tangents[i] : zerosLike(builder, location, getInitial()[i]));

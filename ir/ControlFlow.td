@@ -21,9 +21,9 @@ def Calque_CondOp : Calque_RegionOp<"cond", "cond"> {
   let description = [{
     Both regions take the inputs. `then` runs where the predicate, a bool scalar, holds, and `otherwise` where it does not.
   }];
-  let arguments = (ins Calque_Tensor:$predicate, Variadic<Calque_Tensor>:$inputs);
+  let arguments = (ins Calque_Tensor:$predicate, Variadic<Calque_AnyTensor>:$inputs);
   let regions = (region SizedRegion<1>:$then, SizedRegion<1>:$otherwise);
-  let results = (outs Variadic<Calque_Tensor>:$results);
+  let results = (outs Variadic<Calque_AnyTensor>:$results);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) custom<Program>($then) custom<Program>($otherwise)";
 }
 
@@ -38,10 +38,10 @@ def Calque_WhileOp : Calque_RegionOp<"while", "whileLoop", [DeclareOpInterfaceMe
     one in each iteration, so that the regions and the results don't know it, and no code may be made for it before the loop
     has ended.
   }];
-  let arguments = (ins Variadic<Calque_Tensor>:$values, DefaultValuedAttr<BoolAttr, "false">:$checkpoint,
+  let arguments = (ins Variadic<Calque_AnyTensor>:$values, DefaultValuedAttr<BoolAttr, "false">:$checkpoint,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$varying);
   let regions = (region SizedRegion<1>:$condition, SizedRegion<1>:$body);
-  let results = (outs Variadic<Calque_Tensor>:$results);
+  let results = (outs Variadic<Calque_AnyTensor>:$results);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) custom<Program>($condition) custom<Program>($body)";
   let extraClassDeclaration = [{
     unsigned getNumVariables() { return getOperation()->getNumResults(); }
@@ -56,10 +56,10 @@ def Calque_WhileOp : Calque_RegionOp<"while", "whileLoop", [DeclareOpInterfaceMe
   }];
 }
 
-// A stack is a number, which names its uppermost entry; 0 is the empty stack. Nothing changes an entry, so that a stack
-// may be copied, chosen by `where`, and kept. It is a float64, so that derivatives follow it: the cotangent of a stack
-// is the stack of the cotangents of its entries. Where a stack is used twice, each entry has a cotangent from one of the
-// two at most, so that their sum is the one that is not 0.
+// A stack is a value: it names its uppermost entry, or none. Nothing changes an entry, so that a stack may be copied, chosen
+// by `where`, and kept, also on another stack. Derivatives follow it: the cotangent of a stack is the stack of the
+// cotangents of its entries. Where a stack is used twice, each entry has a cotangent from one of the two at most, so that
+// their sum is the one that is not empty.
 class Calque_StackOp<string mnemonic, string typeRule> : Calque_PureOp<mnemonic, [Calque_MayFail]> {
   let rule = typeRule;
   let function = "";
@@ -68,44 +68,108 @@ class Calque_StackOp<string mnemonic, string typeRule> : Calque_PureOp<mnemonic,
   let customJvp = 1;
 }
 
+def Calque_StackEmptyOp : Calque_StackOp<"stack_empty", "stackEmpty"> {
+  let notSaved = 1;
+  let summary = "Empty stacks, one for each element of like";
+  let arguments = (ins Calque_SizesTensor:$like);
+  let results = (outs Calque_StackTensor:$result);
+  let batchSame = 1;
+  let customVjp = 0;
+  let customJvp = 0;
+  let notDifferentiable = 1;
+  let removedBy = "lower-to-linalg";
+}
+
+def Calque_StackIsEmptyOp : Calque_StackOp<"stack_is_empty", "stackIsEmpty"> {
+  let notSaved = 1;
+  let summary = "Whether stacks have no entry";
+  let arguments = (ins Calque_StackTensor:$stack);
+  let results = (outs Calque_Tensor:$result);
+  let batchSame = 1;
+  let customVjp = 0;
+  let customJvp = 0;
+  let notDifferentiable = 1;
+  let removedBy = "lower-to-linalg";
+}
+
+def Calque_StackAddOp : Calque_StackOp<"stack_add", "stackAdd"> {
+  let notSaved = 1;
+  let summary = "Of two stacks the one that is not empty: the sum of the cotangents of a stack that is used twice";
+  let arguments = (ins Calque_StackTensor:$lhs, Calque_StackTensor:$rhs);
+  let results = (outs Calque_StackTensor:$result);
+  let vjp = [(Value $g), (Value $g)];
+  let linear = ["lhs", "rhs"];
+  let batchSame = 1;
+  let customVjp = 0;
+  let customJvp = 0;
+  let removedBy = "lower-to-linalg";
+}
+
+def Calque_StackSumLikeOp : Calque_StackOp<"stack_sum_like", "stackSumLike"> {
+  let notSaved = 1;
+  let summary = "Sums stacks, as stack_add does, over the dimensions along which those of like's shape were broadcast";
+  let arguments = (ins Calque_StackTensor:$x, Calque_SizesTensor:$like);
+  let results = (outs Calque_StackTensor:$result);
+  let vjp = [(Apply "broadcast_like", $g, $x), (NoGradient)];
+  let linear = ["x"];
+  let customVjp = 0;
+  let customJvp = 0;
+  let removedBy = "lower-to-linalg";
+}
+
 def Calque_StackPushOp : Calque_StackOp<"stack_push", "stackPush"> {
   let notSaved = 1;
   let summary = "A stack with one more entry";
   let description = [{
     The leading dimensions of x are those of `stack`, which holds a stack for each of their indices.
   }];
-  let arguments = (ins Calque_Tensor:$stack, Calque_Tensor:$x);
-  let results = (outs Calque_Tensor:$result);
+  let arguments = (ins Calque_StackTensor:$stack, Calque_AnyTensor:$x);
+  let results = (outs Calque_StackTensor:$result);
 }
 
 def Calque_StackPopOp : Calque_StackOp<"stack_pop", "stackPop"> {
   let notSaved = 1;
+  let hasVerifier = 1;
   let summary = "The stack below the uppermost entry, and that entry";
   let description = [{
     The entry has the type and sizes of `like`. The empty stack gives itself and zeros.
   }];
-  let arguments = (ins Calque_Tensor:$stack, Calque_SizesTensor:$like);
-  let results = (outs Calque_Tensor:$below, Calque_Tensor:$entry);
+  let arguments = (ins Calque_StackTensor:$stack, Calque_SizesTensor:$like);
+  let results = (outs Calque_StackTensor:$below, Calque_AnyTensor:$entry);
 }
 
 // Entries whose sizes no program around knows: those of loop variables whose sizes vary. Such an entry knows its sizes.
 def Calque_SizedPushOp : Calque_StackOp<"sized_push", "sizedPush"> {
+  let notSaved = 1;
   let summary = "A stack with one more entry, which knows its sizes";
-  let batchUnrolled = 1;
-  let arguments = (ins Calque_Tensor:$stack, Calque_Tensor:$x);
-  let results = (outs Calque_Tensor:$result);
+  let arguments = (ins Calque_StackTensor:$stack, Calque_AnyTensor:$x);
+  let results = (outs Calque_StackTensor:$result);
 }
 
 def Calque_SizedPopOp : Calque_StackOp<"sized_pop", "sizedPop"> {
+  let notSaved = 1;
+  let hasVerifier = 1;
   let removedBy = "box-sizes";
   let summary = "The stack below the uppermost entry, and that entry with its own sizes";
   let description = [{
     The entry has the type of `like`; the sizes that this type does not know are the entry's own. The empty stack, which is there only
     if `optional`, gives itself and zeros with the sizes of `like`.
   }];
-  let batchUnrolled = 1;
-  let arguments = (ins Calque_Tensor:$stack, Calque_SizesTensor:$like, DefaultValuedAttr<BoolAttr, "false">:$optional);
-  let results = (outs Calque_Tensor:$below, Calque_Tensor:$entry);
+  let arguments = (ins Calque_StackTensor:$stack, Calque_SizesTensor:$like, DefaultValuedAttr<BoolAttr, "false">:$optional);
+  let results = (outs Calque_StackTensor:$below, Calque_AnyTensor:$entry);
+}
+
+def Calque_OpenSizesOp : Calque_PureOp<"open_sizes"> {
+  let rule = "openSizes";
+  let function = "";
+  let inMessages = "while_loop";
+  let summary = "x with the type of like, which leaves sizes open that x knows: a loop variable whose sizes vary begins so";
+  let arguments = (ins Calque_Tensor:$x, Calque_SizesTensor:$like);
+  let results = (outs Calque_Tensor:$result);
+  let vjp = [(Apply "reshape_like", $g, $x), (NoGradient)];
+  let linear = ["x"];
+  let batchSame = 1;
+  let removedBy = "box-sizes";
 }
 
 // What calque-box-sizes makes of values whose sizes only show while the program runs.
@@ -115,9 +179,9 @@ def Calque_OnEntriesOp : Calque_RegionOp<"on_entries", "onEntries"> {
   let description = [{
     The first `entries` operands are stacks whose entries know their sizes; the region takes those entries, and the other operands.
   }];
-  let arguments = (ins Variadic<Calque_Tensor>:$values, I64Attr:$entries);
+  let arguments = (ins Variadic<Calque_AnyTensor>:$values, I64Attr:$entries);
   let regions = (region SizedRegion<1>:$body);
-  let results = (outs Variadic<Calque_Tensor>:$results);
+  let results = (outs Variadic<Calque_AnyTensor>:$results);
   let inMessages = "while_loop";
   let customVjp = 0;
   let customJvp = 0;
@@ -130,8 +194,8 @@ def Calque_StackBelowOp : Calque_StackOp<"stack_below", "stackBelow"> {
   let notSaved = 1;
   let summary = "The stacks below the uppermost entries";
   let batchSame = 1;
-  let arguments = (ins Calque_Tensor:$stack);
-  let results = (outs Calque_Tensor:$result);
+  let arguments = (ins Calque_StackTensor:$stack);
+  let results = (outs Calque_StackTensor:$result);
   let customVjp = 0;
   let customJvp = 0;
   let notDifferentiable = 1;

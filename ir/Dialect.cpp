@@ -6,17 +6,28 @@
 #include "ir/ScalarBuilder.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 #include "ir/Dialect.cpp.inc"
 #include "ir/Interfaces.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "ir/Types.cpp.inc"
 
 #define GET_OP_REGISTRATION_HOOKS
 #include "ir/Operations.cpp.inc"
 
 namespace calque::ir {
 
-void CalqueDialect::initialize() { registerCalqueDialectOperations(this); }
+void CalqueDialect::initialize() {
+  registerCalqueDialectOperations(this);
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "ir/Types.cpp.inc"
+      >();
+}
 
 #include "ir/Methods.cpp.inc"
 

@@ -3,6 +3,7 @@
 #define CALQUE_IR_DIALECT_H
 
 #include "ir/Numbers.h"
+#include "ir/Types.h"
 #include "schema/Schema.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"

@@ -1,5 +1,8 @@
 #include "ir/ElementType.h"
 
+#include "ir/Types.h"
+#include "schema/Schema.h"
+
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -8,6 +11,8 @@ using namespace mlir;
 namespace calque::ir {
 
 Type toMlir(DType dtype, MLIRContext *context) {
+  if (dtype == schema::kStackType)
+    return StackType::get(context);
   if (!is_dtype(dtype))
     return {};
   return dispatch(dtype, [&]<typename T>(std::type_identity<T>) -> Type {
@@ -23,6 +28,8 @@ Type toMlir(DType dtype, MLIRContext *context) {
 }
 
 std::optional<DType> toDType(Type type) {
+  if (isa<StackType>(type))
+    return schema::kStackType;
   for (const DTypeInfo &info : kDTypes)
     if (type == toMlir(info.dtype, type.getContext()))
       return info.dtype;

@@ -306,7 +306,8 @@ def Calque_LogicalNotOp : Calque_UnaryOp<"logical_not", "elementwiseBool"> {
 }
 def Calque_SelectOp : Calque_ElementwiseOp<"where"> {
   let summary = "x where the condition holds, else y; the three broadcast";
-  let arguments = (ins Calque_SelectingTensor:$condition, Calque_Tensor:$x, Calque_Tensor:$y);
+  let arguments = (ins Calque_SelectingTensor:$condition, Calque_AnyTensor:$x, Calque_AnyTensor:$y);
+  let results = (outs Calque_AnyTensor:$result);
   let rule = "elementwiseSelect";
   let scalar = (S_select $condition, $x, $y);
   let partials = [(NoGradient), (Mask (Value $condition)), (Mask (Apply "logical_not", $condition))];

@@ -1,4 +1,5 @@
 #include "ir/GradientRule.h"
+#include "ir/Values.h"
 
 using namespace mlir;
 
@@ -11,7 +12,43 @@ Value GradientRule::constantLike(schema::Scalar value, Value like) {
       cast<ElementsAttr>(DenseElementsAttr::get(type, ArrayRef<Attribute>(elementAttr(value, element)))));
 }
 
-Value GradientRule::mask(Value condition, Value g) { return create<SelectOp>(condition, g, constantLike(0, g)); }
+Value GradientRule::zeroLike(Value like) {
+  return isStack(like) ? zerosOf(builder, location, RankedTensorType::get({}, typeOf(like).getElementType()))
+                       : constantLike(0, like);
+}
+
+Value GradientRule::zerosLike(Value value) {
+  if (!isStack(value))
+    return create<BroadcastLikeOp>(zeroLike(value), value);
+  return typeOf(value).hasStaticShape() ? zerosOf(builder, location, typeOf(value)) : create<StackEmptyOp>(value);
+}
+
+Value GradientRule::mask(Value condition, Value g) { return create<SelectOp>(condition, g, zeroLike(g)); }
+
+Value GradientRule::sum(Value a, Value b) {
+  if (!a)
+    return b;
+  return isStack(a) ? create<StackAddOp>(a, b) : create<AddOp>(a, b);
+}
+
+Value GradientRule::sumLike(Value derivative, Value like) {
+  return isStack(derivative) ? create<StackSumLikeOp>(derivative, like) : create<SumLikeOp>(derivative, like);
+}
+
+Value zerosOf(OpBuilder &builder, Location location, RankedTensorType type) {
+  Type element = type.getElementType();
+  const bool isOfStacks = isa<StackType>(element);
+  auto number = isOfStacks ? RankedTensorType::get(type.getShape(), builder.getI1Type()) : type;
+  Value zeros = ConstantOp::create(
+      builder, location,
+      cast<ElementsAttr>(DenseElementsAttr::get(number, builder.getZeroAttr(number.getElementType()))));
+  return isOfStacks ? StackEmptyOp::create(builder, location, zeros).getResult() : zeros;
+}
+
+bool isConstant(Value value) {
+  auto empty = value.getDefiningOp<StackEmptyOp>();
+  return (empty ? empty.getLike() : value).getDefiningOp<ConstantOp>() != nullptr;
+}
 
 Value GradientRule::unbroadcast(Value cotangent, Value operand) {
   auto type = cast<RankedTensorType>(cotangent.getType());
@@ -19,7 +56,7 @@ Value GradientRule::unbroadcast(Value cotangent, Value operand) {
     return cotangent;
   // The cotangent may be smaller than the result, where the partial does not depend on every operand. It is never
   // smaller than the operand, because the result's cotangent is a factor.
-  return create<SumLikeOp>(cotangent, operand);
+  return sumLike(cotangent, operand);
 }
 
 Value GradientRule::broadcast(Value tangent) {

@@ -19,11 +19,15 @@ public:
   // A scalar of the result's element type, which broadcasts.
   mlir::Value constant(schema::Scalar value) { return constantLike(value, result); }
   mlir::Value constantLike(schema::Scalar value, mlir::Value like);
-  mlir::Value zerosLike(mlir::Value value) { return create<BroadcastLikeOp>(constantLike(0, value), value); }
+  // The scalar 0, or an empty stack.
+  mlir::Value zeroLike(mlir::Value like);
+  mlir::Value zerosLike(mlir::Value value);
   // g where the condition holds, else zero.
   mlir::Value mask(mlir::Value condition, mlir::Value g);
-  // The sum of two tangents, of which the first may be null.
-  mlir::Value sum(mlir::Value a, mlir::Value b) { return a ? create<AddOp>(a, b) : b; }
+  // The sum of two derivatives, of which the first may be null.
+  mlir::Value sum(mlir::Value a, mlir::Value b);
+  // A derivative summed over the dimensions along which `like` was broadcast.
+  mlir::Value sumLike(mlir::Value derivative, mlir::Value like);
   // A tangent in the result's shape, or null.
   mlir::Value broadcast(mlir::Value tangent);
   // Sums a cotangent over the dimensions along which the operand was broadcast.
@@ -44,6 +48,15 @@ void linearJvp(mlir::Operation *op, mlir::OpBuilder &builder, mlir::ValueRange t
 void multilinearJvp(mlir::Operation *op, mlir::OpBuilder &builder, mlir::ValueRange tangents,
                     llvm::ArrayRef<std::pair<unsigned, unsigned>> operands,
                     llvm::SmallVectorImpl<mlir::Value> &resultTangents);
+
+// A constant of a static type, all of it 0; of stacks, empty ones.
+mlir::Value zerosOf(mlir::OpBuilder &builder, mlir::Location location, mlir::RankedTensorType type);
+// One empty stack.
+inline mlir::Value emptyStack(mlir::OpBuilder &builder, mlir::Location location) {
+  return zerosOf(builder, location, mlir::RankedTensorType::get({}, StackType::get(builder.getContext())));
+}
+// Whether it is such a constant, or another.
+bool isConstant(mlir::Value value);
 
 inline mlir::Value zerosLike(mlir::OpBuilder &builder, mlir::Location location, mlir::Value like) {
   return GradientRule(builder, location, like).zerosLike(like);

@@ -242,12 +242,26 @@ void ReshapeOpenOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const ll
     operandCotangents[0] = rule.create<ReshapeLikeOp>(cotangents[0], getX());
 }
 
+// The vjp of what repeats x.
+static void repeatVjp(Operation *op, OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
+                      SmallVectorImpl<Value> &operandCotangents) {
+  GradientRule rule(builder, op->getLoc(), op->getResult(0));
+  operandCotangents.assign(op->getNumOperands(), Value());
+  if (needed[0])
+    operandCotangents[0] = rule.sumLike(cotangents[0], op->getOperand(0));
+}
+
+void BroadcastToOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
+                             SmallVectorImpl<Value> &operandCotangents) {
+  repeatVjp(*this, builder, cotangents, needed, operandCotangents);
+}
+void BroadcastLikeOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
+                               SmallVectorImpl<Value> &operandCotangents) {
+  repeatVjp(*this, builder, cotangents, needed, operandCotangents);
+}
 void BroadcastToOpenOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &needed,
                                  SmallVectorImpl<Value> &operandCotangents) {
-  GradientRule rule(builder, getLoc(), getResult());
-  operandCotangents.assign(getOperation()->getNumOperands(), Value());
-  if (needed[0])
-    operandCotangents[0] = rule.create<SumLikeOp>(cotangents[0], getX());
+  repeatVjp(*this, builder, cotangents, needed, operandCotangents);
 }
 
 //===-- Tangents --------------------------------------------------------------------------------===//

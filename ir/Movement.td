@@ -42,7 +42,8 @@ def Calque_SizeOfOp : Calque_MovementOp<"size_of", "sizeOf"> {
 //===-- Shapes: Movement.cpp --------------------------------------------------------------------===//
 def Calque_ReshapeOp : Calque_MovementOp<"reshape", "reshape"> {
   let summary = "The same elements in another shape; one size may be -1 and follows from the others";
-  let arguments = (ins Calque_Tensor:$x, DenseI64ArrayAttr:$shape);
+  let arguments = (ins Calque_AnyTensor:$x, DenseI64ArrayAttr:$shape);
+  let results = (outs Calque_AnyTensor:$result);
   let open = "reshape_open";
   let vjp = [(Apply "reshape_like", $g, $x)];
   let linear = ["x"];
@@ -59,7 +60,8 @@ def Calque_ReshapeOpenOp : Calque_MovementOp<"reshape_open", "reshapeOpen"> {
 def Calque_ReshapeLikeOp : Calque_MovementOp<"reshape_like", "reshapeLike"> {
   let summary = "The elements of x in like's shape";
   let inMessages = "reshape";
-  let arguments = (ins Calque_Tensor:$x, Calque_SizesTensor:$like);
+  let arguments = (ins Calque_AnyTensor:$x, Calque_SizesTensor:$like);
+  let results = (outs Calque_AnyTensor:$result);
   let function = "";
   let vjp = [(Apply "reshape_like", $g, $x), (NoGradient)];
   let linear = ["x"];
@@ -67,7 +69,8 @@ def Calque_ReshapeLikeOp : Calque_MovementOp<"reshape_like", "reshapeLike"> {
 }
 def Calque_ExpandDimsOp : Calque_MovementOp<"expand_dims", "expandDims"> {
   let summary = "New dimensions of size 1 at these axes of the result";
-  let arguments = (ins Calque_Tensor:$x, DenseI64ArrayAttr:$axes);
+  let arguments = (ins Calque_AnyTensor:$x, DenseI64ArrayAttr:$axes);
+  let results = (outs Calque_AnyTensor:$result);
   let vjp = [(Apply "reshape_like", $g, $x)];
   let linear = ["x"];
   let moves = "keepOrder";
@@ -92,9 +95,10 @@ def Calque_SplitDimOp : Calque_MovementOp<"split_dim", "splitDim"> {
 }
 def Calque_BroadcastToOp : Calque_MovementOp<"broadcast_to", "broadcastTo"> {
   let summary = "x repeated along dimensions of size 1 and new leading ones, to a shape";
-  let arguments = (ins Calque_Tensor:$x, DenseI64ArrayAttr:$shape);
+  let arguments = (ins Calque_AnyTensor:$x, DenseI64ArrayAttr:$shape);
+  let results = (outs Calque_AnyTensor:$result);
   let open = "broadcast_to_open";
-  let vjp = [(Apply "sum_like", $g, $x)];
+  let customVjp = 1;
   let linear = ["x"];
   let moves = "repeat";
 }
@@ -109,9 +113,10 @@ def Calque_BroadcastToOpenOp : Calque_MovementOp<"broadcast_to_open", "broadcast
 def Calque_BroadcastLikeOp : Calque_MovementOp<"broadcast_like", "broadcastLike"> {
   let summary = "x broadcast to like's shape";
   let inMessages = "broadcast_to";
-  let arguments = (ins Calque_Tensor:$x, Calque_SizesTensor:$like);
+  let arguments = (ins Calque_AnyTensor:$x, Calque_SizesTensor:$like);
+  let results = (outs Calque_AnyTensor:$result);
   let function = "";
-  let vjp = [(Apply "sum_like", $g, $x), (NoGradient)];
+  let customVjp = 1;
   let linear = ["x"];
   let moves = "repeat";
 }

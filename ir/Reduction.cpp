@@ -313,10 +313,18 @@ LogicalResult AxisSizeOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &
   return success();
 }
 
-LogicalResult SumLikeOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
-  Value like = rule.all(1), sum = rule.create<SumLikeOp>(rule.all(0), rule.aligned(like, rule.rank(0)));
+template <typename Op> static LogicalResult batchSumLike(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  Value like = rule.all(1), sum = rule.create<Op>(rule.all(0), rule.aligned(like, rule.rank(0)));
   results.push_back(rule.rank(1) < rule.rank(0) ? rule.create<ReshapeLikeOp>(sum, like) : sum);
   return success();
+}
+
+LogicalResult SumLikeOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  return batchSumLike<SumLikeOp>(rule, results);
+}
+
+LogicalResult StackSumLikeOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  return batchSumLike<StackSumLikeOp>(rule, results);
 }
 
 } // namespace calque::ir

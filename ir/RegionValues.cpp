@@ -60,6 +60,9 @@ bool areAlike(CondOp op, unsigned result) {
   Origins known;
   if (inputOnBothSides(op, result, known, 0))
     return true;
+  auto isEmpty = [&](Region &side) { return yieldedBy(side)[result].getDefiningOp<StackEmptyOp>() != nullptr; };
+  if (isEmpty(op.getThen()) && isEmpty(op.getOtherwise()))
+    return true;
   auto constant = [&](Region &side) { return yieldedBy(side)[result].getDefiningOp<ConstantOp>(); };
   ConstantOp then = constant(op.getThen()), otherwise = constant(op.getOtherwise());
   return then && otherwise && then.getValue() == otherwise.getValue();

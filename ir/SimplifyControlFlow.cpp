@@ -1,4 +1,5 @@
 // Simplifies branches and loops: what nothing needs of them is dropped.
+#include "ir/GradientRule.h"
 #include "ir/Regions.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -142,11 +143,9 @@ struct DropSizesOfLoops : OpInterfaceRewritePattern<SchemaOpInterface> {
     bool changes = false;
     for (OpOperand &operand : op->getOpOperands()) {
       auto type = cast<RankedTensorType>(operand.get().getType());
-      if (!(giving >> operand.getOperandNumber() & 1) || !type.hasStaticShape() ||
-          operand.get().getDefiningOp<ConstantOp>())
+      if (!(giving >> operand.getOperandNumber() & 1) || !type.hasStaticShape() || isConstant(operand.get()))
         continue;
-      auto zeros = DenseElementsAttr::get(type, rewriter.getZeroAttr(type.getElementType()));
-      Value constant = ConstantOp::create(rewriter, op.getLoc(), cast<ElementsAttr>(zeros));
+      Value constant = zerosOf(rewriter, op.getLoc(), type);
       rewriter.modifyOpInPlace(op, [&] { operand.set(constant); });
       changes = true;
     }

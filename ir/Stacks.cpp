@@ -35,7 +35,7 @@ struct Sized {
 template <typename Kind, typename Push>
 void pushVjp(Push op, OpBuilder &builder, ValueRange cotangents, SmallVectorImpl<Value> &operandCotangents) {
   operandCotangents.assign(2, Value());
-  if (!isFloat(op.getX())) // whose cotangents nothing pushes
+  if (!isDifferentiable(op.getX())) // whose cotangents nothing pushes
     operandCotangents[0] = cotangents[0];
   else
     operandCotangents = SmallVector<Value>(Kind::pop(builder, op.getLoc(), cotangents[0], op.getX()));
@@ -45,9 +45,9 @@ template <typename Kind, typename Push>
 void pushJvp(Push op, OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
   Location location = op.getLoc();
   Value below = orZeros(builder, location, tangents[0], op.getStack());
-  resultTangents.assign(
-      1, isFloat(op.getX()) ? Kind::push(builder, location, below, orZeros(builder, location, tangents[1], op.getX()))
-                            : below);
+  resultTangents.assign(1, isDifferentiable(op.getX()) ? Kind::push(builder, location, below,
+                                                                    orZeros(builder, location, tangents[1], op.getX()))
+                                                       : below);
 }
 
 template <typename Kind, typename Pop>
@@ -55,9 +55,10 @@ void popVjp(Pop op, OpBuilder &builder, ValueRange cotangents, SmallVectorImpl<V
   Location location = op.getLoc();
   operandCotangents.assign(2, Value());
   Value below = orZeros(builder, location, cotangents[0], op.getStack());
-  operandCotangents[0] = isFloat(op.getEntry()) ? Kind::push(builder, location, below,
-                                                             orZeros(builder, location, cotangents[1], op.getEntry()))
-                                                : below;
+  operandCotangents[0] =
+      isDifferentiable(op.getEntry())
+          ? Kind::push(builder, location, below, orZeros(builder, location, cotangents[1], op.getEntry()))
+          : below;
 }
 
 // `like` has the sizes of the entry.
@@ -66,7 +67,7 @@ void popJvp(Pop op, Value like, OpBuilder &builder, ValueRange tangents, SmallVe
   resultTangents.assign(2, Value());
   if (!tangents[0])
     return;
-  if (!isFloat(op.getEntry()))
+  if (!isDifferentiable(op.getEntry()))
     resultTangents[0] = tangents[0];
   else
     resultTangents = SmallVector<Value>(Kind::pop(builder, op.getLoc(), tangents[0], like));
@@ -103,6 +104,18 @@ void SizedPopOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorIm
   popJvp<Sized>(*this, getEntry(), builder, tangents, resultTangents);
 }
 
+// What is popped was pushed: nothing but the order of pushes and pops says of what element type an entry is, so that
+// this finds no more than a pop of what a push before it has put there.
+template <typename Push, typename Pop> static LogicalResult verifyPop(Pop op) {
+  auto push = op.getStack().template getDefiningOp<Push>();
+  if (!push || typeOf(push.getX()).getElementType() == typeOf(op.getEntry()).getElementType())
+    return success();
+  return op.emitOpError("takes an entry of ") << typeOf(op.getEntry()).getElementType() << " from a stack, and it is "
+                                              << typeOf(push.getX()).getElementType();
+}
+LogicalResult StackPopOp::verify() { return verifyPop<StackPushOp>(*this); }
+LogicalResult SizedPopOp::verify() { return verifyPop<SizedPushOp>(*this); }
+
 // A stack for each example.
 LogicalResult StackPushOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
   results.push_back(rule.create<StackPushOp>(rule.all(0), rule.all(1)));
@@ -113,6 +126,15 @@ LogicalResult StackPopOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &
   auto pop = StackPopOp::create(rule.builder, getLoc(), rule.all(0), rule.all(1));
   llvm::append_range(results, pop->getResults());
   return success();
+}
+
+// Loops whose sizes vary alone have such entries.
+LogicalResult SizedPushOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &) {
+  return rule.refuse("puts an entry of its own sizes for each example");
+}
+
+LogicalResult SizedPopOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &) {
+  return rule.refuse("takes an entry of its own sizes for each example");
 }
 
 } // namespace calque::ir

@@ -2,6 +2,7 @@
 // transformation meets no unexpanded one before it.
 #include "ir/GradientRule.h"
 #include "ir/Regions.h"
+#include "ir/Values.h"
 
 using namespace mlir;
 
@@ -173,7 +174,7 @@ void CheckpointOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVector
   }
   SmallVector<unsigned> moving;
   for (auto [i, result] : llvm::enumerate(emitBody(getBody(), builder, inputs)))
-    if (isa<FloatType>(cast<RankedTensorType>(result.getType()).getElementType())) {
+    if (isDifferentiable(result)) {
       values.push_back(result);
       moving.push_back(i);
     }

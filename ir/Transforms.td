@@ -15,8 +15,8 @@ class Calque_TransformOp<string mnemonic, string typeRule, list<Trait> traits = 
 def Calque_IdentityOp : Calque_TransformOp<"identity", "sameAsOperand", [DeclareOpInterfaceMethods<Calque_CompositeOpInterface>]> {
   let summary = "x as a fresh SSA value: a derivative with respect to it ignores what was computed from x";
   let inMessages = "identity";
-  let arguments = (ins Calque_Tensor:$x);
-  let results = (outs Calque_Tensor:$result);
+  let arguments = (ins Calque_AnyTensor:$x);
+  let results = (outs Calque_AnyTensor:$result);
   let vjp = [(Value $g)];
   let linear = ["x"];
   let moves = "keepOrder";
@@ -32,8 +32,8 @@ def Calque_GradientOp : Calque_TransformOp<"gradient", "gradient"> {
     Operands are `counts[0]` targets, as many seeds, `counts[1]` sources and `counts[2]` stops. Stops are the boundary of the
     tape: no cotangent passes through them. The results are the sources' cotangents.
   }];
-  let arguments = (ins Variadic<Calque_Tensor>:$values, DenseI64ArrayAttr:$counts);
-  let results = (outs Variadic<Calque_Tensor>:$cotangents);
+  let arguments = (ins Variadic<Calque_AnyTensor>:$values, DenseI64ArrayAttr:$counts);
+  let results = (outs Variadic<Calque_AnyTensor>:$cotangents);
   let differentiates = 1;
   let customVjp = 1;
   let customJvp = 1;
@@ -46,8 +46,8 @@ def Calque_JvpOp : Calque_TransformOp<"jvp", "jvp"> {
   let description = [{
     Operands are `counts[0]` targets, `counts[1]` sources and as many tangents. The results are the targets' tangents.
   }];
-  let arguments = (ins Variadic<Calque_Tensor>:$values, DenseI64ArrayAttr:$counts);
-  let results = (outs Variadic<Calque_Tensor>:$tangents);
+  let arguments = (ins Variadic<Calque_AnyTensor>:$values, DenseI64ArrayAttr:$counts);
+  let results = (outs Variadic<Calque_AnyTensor>:$tangents);
   let differentiates = 1;
   let customVjp = 1;
   let customJvp = 1;
@@ -61,8 +61,8 @@ def Calque_BatchOp : Calque_TransformOp<"batch", "batch"> {
     All mapped axes have one size. The operations between this one and its `unbatch` are recorded on one slice, and mean the
     same for each index of the mapped axis.
   }];
-  let arguments = (ins Variadic<Calque_Tensor>:$tensors, DenseI64ArrayAttr:$axes);
-  let results = (outs Variadic<Calque_Tensor>:$examples);
+  let arguments = (ins Variadic<Calque_AnyTensor>:$tensors, DenseI64ArrayAttr:$axes);
+  let results = (outs Variadic<Calque_AnyTensor>:$examples);
   let customVjp = 1;
   let customJvp = 1;
   let removedBy = "differentiate";
@@ -75,8 +75,8 @@ def Calque_UnbatchOp : Calque_TransformOp<"unbatch", "unbatch"> {
     Operands are the values, one for each of `axes`, then a result of the matching `batch`, then the tensor that this result
     is a slice of.
   }];
-  let arguments = (ins Variadic<Calque_Tensor>:$values, DenseI64ArrayAttr:$axes, I64Attr:$batch_axis);
-  let results = (outs Variadic<Calque_Tensor>:$results);
+  let arguments = (ins Variadic<Calque_AnyTensor>:$values, DenseI64ArrayAttr:$axes, I64Attr:$batch_axis);
+  let results = (outs Variadic<Calque_AnyTensor>:$results);
   let gradientPassesToAxes = 1;
   let customVjp = 1;
   let customJvp = 1;

@@ -18,11 +18,6 @@ using namespace calque::ir;
 
 namespace {
 
-Value emptyStack(OpBuilder &builder, Location location) {
-  auto type = RankedTensorType::get({}, builder.getF64Type());
-  return ConstantOp::create(builder, location, cast<ElementsAttr>(DenseElementsAttr::get(type, 0.0)));
-}
-
 // A stack whose one entry is a value.
 Value boxOf(OpBuilder &builder, Location location, Value value) {
   return SizedPushOp::create(builder, location, emptyStack(builder, location), value);
@@ -43,7 +38,7 @@ public:
     function->walk([&](Operation *op) { // what is inside first
       auto loop = dyn_cast<WhileOp>(op);
       auto cond = dyn_cast<CondOp>(op);
-      if (isa<SizedPopOp>(op) || (loop && !loop.getVarying().empty()) || (cond && givesLate(cond)))
+      if (isa<SizedPopOp, OpenSizesOp>(op) || (loop && !loop.getVarying().empty()) || (cond && givesLate(cond)))
         makers.insert(op);
     });
   }
@@ -75,8 +70,8 @@ public:
   // Returns which of the values that the block's terminator gives have become boxes.
   llvm::SmallBitVector run(Block &block, ArrayRef<Given> given) {
     for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
-      if (auto pop = dyn_cast<SizedPopOp>(op))
-        return splitAt(block, popped(pop), given);
+      if (isa<SizedPopOp, OpenSizesOp>(op))
+        return splitAt(block, taken(&op), given);
       auto loop = dyn_cast<WhileOp>(op);
       if (loop && !loop.getVarying().empty())
         return splitAt(block, box(loop), given);
@@ -94,26 +89,30 @@ public:
   }
 
 private:
-  // The entries that the block takes, one behind the other, if their stacks are there before.
-  SmallVector<Late> popped(SizedPopOp first) {
-    SmallVector<SizedPopOp> pops;
-    for (Operation *op = first; op; op = op->getNextNode()) {
-      auto pop = dyn_cast<SizedPopOp>(op);
-      if (pop && llvm::all_of(pop->getOperands(), [&](Value operand) {
+  // The entries that the block takes, one behind the other, and the values whose sizes it forgets, if what they are
+  // taken from is there before.
+  SmallVector<Late> taken(Operation *first) {
+    SmallVector<Operation *> takers;
+    for (Operation *op = first; op; op = op->getNextNode())
+      if (isa<SizedPopOp, OpenSizesOp>(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
             Operation *made = operand.getDefiningOp();
             return !made || (made->getBlock() == first->getBlock() && made->isBeforeInBlock(first));
           }))
-        pops.push_back(pop);
-    }
+        takers.push_back(op);
     SmallVector<Late> late;
     OpBuilder builder(first);
-    for (SizedPopOp pop : pops) {
-      Location location = pop.getLoc();
+    for (Operation *op : takers) {
+      Location location = op->getLoc();
+      if (auto open = dyn_cast<OpenSizesOp>(op)) {
+        late.push_back({open.getResult(), boxOf(builder, location, open.getX())});
+        continue;
+      }
+      auto pop = cast<SizedPopOp>(op);
       Value stack = pop.getStack();
       Value below = StackBelowOp::create(builder, location, stack);
       if (pop.getOptional()) {
         Value zeros = boxOf(builder, location, GradientRule(builder, location, pop.getLike()).zerosLike(pop.getLike()));
-        Value isEmpty = EqualOp::create(builder, location, stack, emptyStack(builder, location));
+        Value isEmpty = StackIsEmptyOp::create(builder, location, stack);
         stack = SelectOp::create(builder, location, isEmpty, zeros, stack);
       }
       pop.getBelow().replaceAllUsesWith(below);
@@ -129,7 +128,7 @@ private:
     SmallVector<Type> types(cond.getResultTypes());
     for (auto [i, type] : llvm::enumerate(types))
       if (!cast<RankedTensorType>(type).hasStaticShape()) {
-        type = RankedTensorType::get({}, builder.getF64Type());
+        type = RankedTensorType::get({}, StackType::get(builder.getContext()));
         given[i].how = Given::Boxed;
       }
     auto made = CondOp::create(builder, cond.getLoc(), types, cond.getPredicate(), cond.getInputs());

@@ -1,4 +1,5 @@
 #include "ir/GradientRule.h"
+#include "ir/Values.h"
 #include "passes/Transforms.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -81,7 +82,7 @@ private:
 
   LogicalResult forward(Operation *op) {
     if (llvm::none_of(op->getResults(), [&](Value result) {
-          return needed.contains(result) && calque::isDifferentiable(result) && !tangents.contains(result);
+          return needed.contains(result) && isDifferentiable(result) && !tangents.contains(result);
         }))
       return success();
     SmallVector<Value> operandTangents;
@@ -105,7 +106,7 @@ private:
     SmallVector<Value> resultTangents;
     schemaOp.buildJvp(builder, operandTangents, resultTangents);
     for (auto [result, tangent] : llvm::zip_equal(op->getResults(), resultTangents)) {
-      if (!tangent || !calque::isDifferentiable(result))
+      if (!tangent || !isDifferentiable(result))
         continue;
       // The tangent's type and the result's may differ in which sizes are static.
       if (tangent.getType() != result.getType())

@@ -101,7 +101,7 @@ def BoxSizes : Pass<"calque-box-sizes", "::mlir::func::FuncOp"> {
     Sizes are computed before a program runs, but for the late sizes of loop variables that vary. Such a variable
     becomes a box: a stack of one entry, which knows its sizes. So the loop itself has no late size. Everything that a
     block computes from a value of late size becomes the region of a `calque.on_entries`, which is compiled for
-    unknown sizes. If the function returns such a value, it returns the box, and `calque.late` names the result.
+    unknown sizes. A value that forgets its sizes (`calque.open_sizes`) becomes a box, too. If the function returns such a value, it returns the box, and `calque.late` names the result.
 
     ```mlir
     %r = calque.while %x {varying = array<i64: 0, 0>} : (tensor<4xf32>) -> tensor<?xf32> { ... }
@@ -111,8 +111,8 @@ def BoxSizes : Pass<"calque-box-sizes", "::mlir::func::FuncOp"> {
     becomes
     ```mlir
     %b = calque.sized_push %empty, %x
-    %r = calque.while %b : (tensor<f64>) -> tensor<f64> { ... }
-    %s = calque.on_entries %r {entries = 1} : (tensor<f64>) -> tensor<f32> {
+    %r = calque.while %b : (tensor<!calque.stack>) -> tensor<!calque.stack> { ... }
+    %s = calque.on_entries %r {entries = 1} : (tensor<!calque.stack>) -> tensor<f32> {
     ^bb0(%e: tensor<?xf32>):
       %y = calque.reduce_sum %e : (tensor<?xf32>) -> tensor<f32>
       vector.yield %y

@@ -1,4 +1,5 @@
 #include "ir/GradientRule.h"
+#include "ir/Values.h"
 #include "passes/Transforms.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -65,7 +66,7 @@ private:
     return op
         ->walk([&](Operation *inner) {
           bool takes = llvm::any_of(inner->getOperands(), [&](Value operand) {
-            return active.contains(operand) && calque::isDifferentiable(operand);
+            return active.contains(operand) && isDifferentiable(operand);
           });
           return takes ? WalkResult::interrupt() : WalkResult::advance();
         })
@@ -135,7 +136,7 @@ private:
         continue;
       bool passes = false;
       for (Value result : op->getResults()) {
-        if (!calque::isDifferentiable(result) || (stops.contains(result) && !llvm::is_contained(sources, result)))
+        if (!isDifferentiable(result) || (stops.contains(result) && !llvm::is_contained(sources, result)))
           continue;
         // A source that is a stop receives its cotangent, but its defining operation receives none.
         active.insert(result);
@@ -215,7 +216,7 @@ private:
     if (cotangent.getType() != value.getType())
       cotangent = ReshapeLikeOp::create(builder, location, cotangent, value);
     Value &sum = cotangents[value];
-    sum = sum ? AddOp::create(builder, location, sum, cotangent).getResult() : cotangent;
+    sum = GradientRule(builder, location, value).sum(sum, cotangent);
   }
 
   LogicalResult reverse(Operation *op) {
@@ -232,7 +233,7 @@ private:
       return refuse(op);
     llvm::SmallBitVector needed(op->getNumOperands());
     for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-      needed[i] = active.contains(operand) && calque::isDifferentiable(operand);
+      needed[i] = active.contains(operand) && isDifferentiable(operand);
     SmallVector<Value> operandCotangents;
     schemaOp.buildVjp(builder, resultCotangents, needed, operandCotangents);
     if (failed(expandEmitted(operandCotangents)))

@@ -33,12 +33,6 @@ llvm::LogicalResult expand(ir::UnbatchOp unbatch, Emitted &emitted); // vmap; to
 // stay.
 void deferAssertions(mlir::Operation *op, Emitted &emitted);
 
-// Whether the value is a tensor of floats.
-inline bool isDifferentiable(mlir::Value value) {
-  auto type = mlir::dyn_cast<mlir::RankedTensorType>(value.getType());
-  return type && mlir::isa<mlir::FloatType>(type.getElementType());
-}
-
 // Replaces a result of a transformation by a value. A result that is a source or a stop of an outer derivative becomes
 // a fresh SSA value, because `value` may also be another result or an operand: a derivative must tell these apart.
 void replaceResult(mlir::OpBuilder &builder, mlir::Value result, mlir::Value value);

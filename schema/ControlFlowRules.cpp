@@ -81,8 +81,33 @@ Fault whileLoop(const OpCall &call, std::vector<TensorType> &results) {
   return {};
 }
 
+// The dialect's types say what is a stack: rules are about sizes alone.
+Fault stackEmpty(const OpCall &call, std::vector<TensorType> &results) {
+  results.push_back({kStackType, call[0].dims});
+  return {};
+}
+
+Fault stackIsEmpty(const OpCall &call, std::vector<TensorType> &results) {
+  results.push_back({DType::Bool, call[0].dims});
+  return {};
+}
+
+Fault stackAdd(const OpCall &call, std::vector<TensorType> &results) {
+  if (call[0] != call[1])
+    return shapeFault(absl::StrCat("the stacks are ", call[0].str(), " and ", call[1].str()));
+  results.push_back(call[0]);
+  return {};
+}
+
+Fault stackSumLike(const OpCall &call, std::vector<TensorType> &results) {
+  if (!broadcastsTo(call[1], call[0]))
+    return shapeFault(absl::StrCat(call[1].str(), " is not broadcast to ", call[0].str()));
+  results.push_back({kStackType, call[1].dims});
+  return {};
+}
+
 static Fault checkStack(const TensorType &stack, const TensorType &entry) {
-  if (stack.dtype != DType::Float64 || stack.rank() > entry.rank() ||
+  if (stack.rank() > entry.rank() ||
       !std::equal(stack.dims.begin(), stack.dims.end(), entry.dims.begin(),
                   [](std::int64_t a, std::int64_t b) { return mergeDims(a, b).has_value(); }))
     return shapeFault(absl::StrCat("the stack is ", stack.str(), " and its entry ", entry.str()));
@@ -104,8 +129,8 @@ Fault stackPop(const OpCall &call, std::vector<TensorType> &results) {
 }
 
 static Fault checkSizedStack(const TensorType &stack) {
-  if (stack.dtype != DType::Float64 || stack.rank() != 0)
-    return shapeFault(absl::StrCat("the stack is ", stack.str(), ", and must be a float64 scalar"));
+  if (stack != TensorType{kStackType, {}})
+    return shapeFault(absl::StrCat("the stack is ", stack.str(), ", and must be one stack"));
   return {};
 }
 
@@ -121,8 +146,14 @@ Fault sizedPop(const OpCall &call, std::vector<TensorType> &results) {
 
 Fault stackBelow(const OpCall &call, std::vector<TensorType> &results) {
   results.push_back(call[0]);
-  if (call[0].dtype != DType::Float64)
-    return shapeFault(absl::StrCat("the stacks are ", call[0].str(), ", and must be float64"));
+  return {};
+}
+
+Fault openSizes(const OpCall &call, std::vector<TensorType> &results) {
+  auto isForgotten = [](std::int64_t given, std::int64_t known) { return known == kOpenSize || given == known; };
+  if (call[0].dtype != call[1].dtype || !std::ranges::equal(call[0].dims, call[1].dims, isForgotten))
+    return shapeFault(absl::StrCat(call[0].str(), " is none of ", call[1].str(), " that knows more of its sizes"));
+  results.push_back(call[1]);
   return {};
 }
 

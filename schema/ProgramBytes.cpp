@@ -170,6 +170,19 @@ public:
   }
 
 private:
+  // A program as far as it is read. Its values have the numbers that the file gives them.
+  struct Made {
+    // Earlier versions said `open_sizes` by a pair: sized_push gave a stack of one entry, and sized_pop what is below
+    // it and the entry as one of open sizes. Of such a stack, the value is what was put there.
+    enum class Kind : std::uint8_t { Tensor, Stack, Below };
+    struct Value {
+      ValueId id;
+      Kind kind = Kind::Tensor;
+    };
+    Recording &program;
+    std::vector<Value> values;
+  };
+
   RecordingRef program(int depth) {
     if (depth > kMostDepth)
       fail("programs lie more than ", kMostDepth, " deep in each other");
@@ -178,8 +191,9 @@ private:
     made->line = line();
     std::size_t numParameters = bytes.compactCount(2);
     count(numParameters);
+    Made read{*made, {}};
     for (; numParameters > 0; --numParameters)
-      made->addParameter(type());
+      read.values.push_back({made->addParameter(type())});
     for (std::size_t n = bytes.compactCount(3); n > 0; --n) {
       TensorType held = type();
       if (!held.isStatic())
@@ -191,10 +205,9 @@ private:
       fail("a program inside of an operation has variables");
     const std::size_t numOperations = bytes.compactCount(8);
     for (std::size_t i = 0; i < numOperations; ++i)
-      operation(*made, i, depth);
-    made->results = values(*made, "the results of the program");
+      operation(read, i, depth);
+    made->results = values(read, "the results of the program");
     check();
-    checkSizedStacks(*made);
     return made;
   }
 
@@ -205,24 +218,24 @@ private:
     numCounted += more;
   }
 
-  void operation(Recording &made, std::size_t number, int depth) {
+  void operation(Made &read, std::size_t number, int depth) {
+    Recording &made = read.program;
     const std::string &mnemonic = text();
     check();
     const OperationSchema *schema = findOperation(mnemonic);
     if (!schema)
       fail("operation '", mnemonic, "' is not known");
     const std::string what = absl::StrCat("operation ", number, " (", mnemonic, ")");
+    if (schema->id == OpId::SizedPush || schema->id == OpId::SizedPop)
+      return openSizes(read, *schema, what, depth);
     if (!schema::maySave(schema->id))
       fail(what, " is one that derivatives alone make, and no function that was saved has it");
     SourceLine where = line();
-    std::vector<ValueId> operands = values(made, what);
+    std::vector<ValueId> operands = values(read, what);
     std::vector<Attribute> attributes = attributesOf(*schema, what, depth);
-    std::vector<TensorType> given, types;
+    std::vector<TensorType> given, types = this->types();
     for (ValueId operand : operands)
       given.push_back(made.typeOf(operand));
-    for (std::size_t n = bytes.compactCount(2); n > 0; --n)
-      types.push_back(type());
-    check();
     Inference inference = inferTypes(schema->id, given, attributes);
     if (inference.fault)
       fail(what, ": ", inference.fault.message);
@@ -239,40 +252,46 @@ private:
       if (held != (schema->id == OpId::VariableRead ? types[0] : given[0]))
         fail(what, " is of another type than variable ", variable, ", ", held.str());
     }
-    count(operands.size() + attributes.size() + types.size());
-    made.append(schema->id, operands, attributes, types, where);
+    append(read, schema->id, operands, attributes, types, where);
   }
 
-  // The sizes of an entry are its own, and what is popped is taken to have those that its type knows. So a program has
-  // stacks only as a saving one does, which forgets the sizes of a loop variable that varies: what was pushed is
-  // popped, and nothing else becomes of the stack.
-  void checkSizedStacks(const Recording &made) {
-    constexpr const char *fault = " is no stack of a loop variable whose sizes vary";
-    std::vector<const RecordedOp *> pushes(made.numValues()); // by their results
-    std::vector<bool> isBelow(made.numValues());
-    auto isStack = [&](ValueId value) { return pushes[index(value)] || isBelow[index(value)]; };
-    for (const RecordedOp &op : made.ops()) {
-      std::span<const ValueId> operands = made.operandsOf(op);
-      if (op.op == OpId::SizedPop) {
-        const RecordedOp *push = pushes[index(operands[0])];
-        if (!push || std::get<bool>(made.attributesOf(op)[0]))
-          fail("an operand of sized_pop", fault);
-        const TensorType &entry = made.typeOf(made.operandsOf(*push)[1]), &taken = made.typeOf(operands[1]);
-        if (entry.dtype != taken.dtype || entry.rank() != taken.rank() ||
-            !std::ranges::equal(entry.dims, taken.dims, [](std::int64_t given, std::int64_t known) {
-              return known == kOpenSize || given == known;
-            }))
-          fail("sized_pop takes ", taken.str(), " from a stack of ", entry.str());
-        operands = operands.subspan(1);
-        isBelow[index(op.firstResult)] = true;
-      }
-      if (std::ranges::any_of(operands, isStack))
-        fail("an operand of ", std::string(schemaOf(op.op).mnemonic), " is a stack");
-      if (op.op == OpId::SizedPush)
-        pushes[index(op.firstResult)] = &op;
+  void append(Made &read, OpId op, std::span<const ValueId> operands, std::span<const Attribute> attributes,
+              std::span<const TensorType> types, const SourceLine &where) {
+    count(operands.size() + attributes.size() + types.size());
+    ValueId next = read.program.append(op, operands, attributes, types, where);
+    for (std::size_t i = 0; i < types.size(); ++i)
+      read.values.push_back({next++});
+  }
+
+  // One of the pair that earlier versions wrote. What was put on the stack is taken from it, and nothing else becomes
+  // of the stack.
+  void openSizes(Made &read, const OperationSchema &schema, const std::string &what, int depth) {
+    static const TensorType number{DType::Float64, {}};
+    const bool pops = schema.id == OpId::SizedPop;
+    SourceLine where = line();
+    const std::vector<ValueId> operands = values(read, what, pops);
+    const std::vector<Attribute> attributes = attributesOf(schema, what, depth);
+    const std::vector<TensorType> types = this->types();
+    if (operands.size() != 2)
+      fail(what, ": it has ", counted(operands.size(), "operand"), " and takes 2");
+    const TensorType &first = read.program.typeOf(operands[0]), &second = read.program.typeOf(operands[1]);
+    if (pops && std::get<bool>(attributes[0]))
+      failAtStack(what);
+    if (types != (pops ? std::vector{number, second} : std::vector{number}) || (!pops && first != number))
+      fail(what, " has results of other types than it gives");
+    if (!pops) {
+      read.values.push_back({operands[1], Made::Kind::Stack});
+      return;
     }
-    if (std::ranges::any_of(made.results, isStack))
-      fail("a result of a program is a stack");
+    const TensorType given[] = {first, second};
+    if (Inference inference = inferTypes(OpId::OpenSizes, given, {}); inference.fault)
+      fail(what, ": ", inference.fault.message);
+    read.values.push_back({operands[0], Made::Kind::Below});
+    append(read, OpId::OpenSizes, operands, {}, {&types[1], 1}, where);
+  }
+
+  [[noreturn]] static void failAtStack(const std::string &what) {
+    fail(what, " takes from no stack of a loop variable whose sizes vary");
   }
 
   std::vector<Attribute> attributesOf(const OperationSchema &schema, const std::string &what, int depth) {
@@ -382,14 +401,27 @@ private:
     });
   }
 
-  std::vector<ValueId> values(const Recording &made, const std::string &what) {
+  // With `takesStack`, the first is one.
+  std::vector<ValueId> values(const Made &read, const std::string &what, bool takesStack = false) {
     std::vector<ValueId> list(bytes.compactCount(1));
-    for (ValueId &value : list) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
       std::uint64_t number = bytes.compact();
-      if (number >= made.numValues())
+      if (number >= read.values.size())
         fail(what, ": there is no value ", number, " yet");
-      value = static_cast<ValueId>(number);
+      const Made::Value &value = read.values[number];
+      if (takesStack && i == 0 && value.kind != Made::Kind::Stack)
+        failAtStack(what);
+      if (!(takesStack && i == 0) && value.kind != Made::Kind::Tensor)
+        fail(what, ": value ", number, " is a stack");
+      list[i] = value.id;
     }
+    check();
+    return list;
+  }
+  std::vector<TensorType> types() {
+    std::vector<TensorType> list;
+    for (std::size_t n = bytes.compactCount(2); n > 0; --n)
+      list.push_back(type());
     check();
     return list;
   }

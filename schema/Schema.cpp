@@ -32,7 +32,9 @@ std::string shapeString(std::span<const std::int64_t> dims) {
   return absl::StrCat("[", absl::StrJoin(dims, ",", append), "]");
 }
 
-std::string TensorType::str() const { return absl::StrCat(name_of(dtype), shapeString(dims)); }
+std::string TensorType::str() const {
+  return absl::StrCat(dtype == kStackType ? "stack" : name_of(dtype), shapeString(dims));
+}
 
 bool equal(const Attribute &a, const Attribute &b) {
   if (a.index() != b.index())
@@ -104,10 +106,15 @@ const OperationSchema *findFunction(std::string_view function) {
 
 const std::string_view OpCall::name() const { return schemaOf(op).mnemonic; }
 
+// A stack is one number: see runtime/Stacks.h.
+static std::int64_t bytesOf(DType dtype) {
+  return static_cast<std::int64_t>(dtype == kStackType ? sizeof(double) : size_of(dtype));
+}
+
 // Refuses types whose bytes overflow, because allocation and indexing rely on it. Unknown sizes count as 1.
 static Fault checkBytes(std::span<const TensorType> types, const char *what) {
   for (std::size_t i = 0; i < types.size(); ++i)
-    if (!productOf(types[i].dims, static_cast<std::int64_t>(size_of(types[i].dtype))))
+    if (!productOf(types[i].dims, bytesOf(types[i].dtype)))
       return shapeFault(absl::StrCat(what, " ", i, ", ", types[i].str(), ", has more bytes than can be addressed"));
   return {};
 }

@@ -29,6 +29,10 @@ using Dims = std::vector<std::int64_t>;
 // The mark of an unknown size, which only a call knows.
 inline constexpr std::int64_t kOpenSize = std::numeric_limits<std::int64_t>::min();
 
+// The element type of stacks (`!calque.stack`), which loops' derivatives have and no user: it is none of the table of
+// element types, and no file can say it.
+inline constexpr DType kStackType{-1};
+
 struct TensorType {
   DType dtype = DType::Float32;
   Dims dims;

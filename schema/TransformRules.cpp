@@ -32,6 +32,15 @@ Fault checkCounts(const Ints &counts, std::size_t numOperands, std::initializer_
   return {};
 }
 
+// Derivatives follow floats, and the stacks that their rules make.
+Fault requireDifferentiable(std::span<const TensorType> types) {
+  for (const TensorType &type : types)
+    if (type.dtype != kStackType)
+      if (Fault fault = requireFloating({&type, 1}))
+        return fault;
+  return {};
+}
+
 } // namespace
 
 Fault checkProgram(const RecordingRef &program, std::span<const TensorType> parameters, const char *what) {
@@ -54,7 +63,7 @@ Fault gradient(const OpCall &call, std::vector<TensorType> &results) {
   for (std::int64_t i = 0; i < counts[0]; ++i)
     if (call[i] != call[counts[0] + i])
       return shapeFault(absl::StrCat("the target is ", call[i].str(), " and its seed is ", call[counts[0] + i].str()));
-  if (Fault fault = requireFloating(call.operands.first(static_cast<std::size_t>(2 * counts[0] + counts[1]))))
+  if (Fault fault = requireDifferentiable(call.operands.first(static_cast<std::size_t>(2 * counts[0] + counts[1]))))
     return fault;
   for (std::int64_t i = 0; i < counts[1]; ++i)
     results.push_back(call[2 * counts[0] + i]);
@@ -65,7 +74,7 @@ Fault jvp(const OpCall &call, std::vector<TensorType> &results) {
   const Ints &counts = call.attribute<Ints>(0);
   if (Fault fault = checkCounts(counts, call.operands.size(), {{1, 1}, {1, 2}}))
     return fault;
-  if (Fault fault = requireFloating(call.operands))
+  if (Fault fault = requireDifferentiable(call.operands))
     return fault;
   for (std::int64_t i = 0; i < counts[1]; ++i) {
     const TensorType &source = call[counts[0] + i], &tangent = call[counts[0] + counts[1] + i];

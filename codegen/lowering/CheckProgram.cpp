@@ -2,6 +2,7 @@
 
 #include "codegen/KernelAttributes.h"
 #include "codegen/Passes.h"
+#include "codegen/lowering/Lowering.h"
 #include "codegen/lowering/ShapeFunction.h"
 #include "codegen/native/Target.h"
 #include "codegen/plan/ProgramAttributes.h"
@@ -23,10 +24,13 @@ namespace calque::codegen {
 
 namespace {
 
-LogicalResult checkTypes(func::FuncOp function, TypeRange types, StringRef what) {
+// Parts take and give stacks, and a program gives results of late size as stacks; nothing else that is compiled does.
+LogicalResult checkTypes(func::FuncOp function, TypeRange types, StringRef what,
+                         function_ref<bool(size_t)> mayBeStack) {
   for (auto [i, type] : llvm::enumerate(types)) {
     auto tensor = dyn_cast<RankedTensorType>(type);
-    if (!tensor || tensor.getEncoding() || !ir::toSchema(type))
+    if (!tensor || tensor.getEncoding() || !ir::toSchema(type) ||
+        (isa<ir::StackType>(tensor.getElementType()) && !mayBeStack(i)))
       return function.emitError("function '")
              << function.getName() << "': " << what << " " << i << " is " << type
              << "; what is compiled takes and gives ranked tensors of i1, i32, i64, f32 and f64";
@@ -166,17 +170,22 @@ FailureOr<func::FuncOp> tracedProgramIn(ModuleOp module) {
 LogicalResult checkSignature(func::FuncOp function) {
   if (!llvm::hasSingleElement(function.getBody()))
     return function.emitError("function '") << function.getName() << "' has several blocks; what is compiled has one";
-  if (failed(checkTypes(function, function.getArgumentTypes(), "argument")) ||
-      failed(checkTypes(function, function.getResultTypes(), "result")))
+  Attribute late = function->getAttr(kLateAttr);
+  const bool isPart = function->getParentOp()->hasAttr(kPartAttr);
+  auto isGivenLate = [&](size_t result) {
+    auto results = dyn_cast_if_present<DenseI64ArrayAttr>(late);
+    return isPart || (results && llvm::is_contained(results.asArrayRef(), static_cast<int64_t>(result)));
+  };
+  if (failed(checkTypes(function, function.getArgumentTypes(), "argument", [&](size_t) { return isPart; })) ||
+      failed(checkTypes(function, function.getResultTypes(), "result", isGivenLate)))
     return failure();
   Attribute assigned = function->getAttr(kAssignedAttr);
   if (auto variables = dyn_cast_if_present<DenseI64ArrayAttr>(assigned);
       assigned && (!variables || variables.size() > function.getNumResults()))
     return refuseAttribute(function, kAssignedAttr, assigned);
-  Attribute late = function->getAttr(kLateAttr);
   auto isLate = [&](int64_t result) {
     return result >= 0 && result < static_cast<int64_t>(function.getNumResults()) &&
-           function.getResultTypes()[result] == RankedTensorType::get({}, Float64Type::get(function.getContext()));
+           function.getResultTypes()[result] == RankedTensorType::get({}, ir::StackType::get(function.getContext()));
   };
   if (auto results = dyn_cast_if_present<DenseI64ArrayAttr>(late);
       late && (!results || !llvm::all_of(results.asArrayRef(), isLate)))

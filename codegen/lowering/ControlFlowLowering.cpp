@@ -4,6 +4,7 @@
 #include "codegen/Passes.h"
 #include "codegen/lowering/Lowering.h"
 #include "ir/ElementType.h"
+#include "ir/Values.h"
 #include "passes/BranchSizes.h"
 #include "passes/Passes.h"
 
@@ -61,7 +62,7 @@ public:
 
 private:
   void note(Value value, bool isMade) {
-    if (isMade && cast<RankedTensorType>(value.getType()).getElementType().isF64())
+    if (isMade && ir::isStack(value))
       isChanged |= made.insert(value).second;
   }
   void noteAll(ValueRange values, ValueRange from) {
@@ -72,7 +73,7 @@ private:
     for (Operation &op : block.without_terminator()) {
       if (auto push = dyn_cast<ir::SizedPushOp>(op)) {
         // A box ends with the iteration, but for those of loop variables, which are copied.
-        auto empty = push.getStack().getDefiningOp<ir::ConstantOp>();
+        auto empty = push.getStack().getDefiningOp<ir::StackEmptyOp>();
         note(push.getResult(), !empty);
         if (contains(push.getX()) && !std::exchange(areKept, true))
           isChanged = true;

@@ -38,6 +38,7 @@ private:
     if (failed(found) || failed(checkSignature(*found)))
       return failure();
     func::FuncOp function = *found;
+    lowerStacks(function);
     Value frame = function.getBody().insertArgument(0u, LLVM::LLVMPointerType::get(&getContext()), function.getLoc());
     LoweringContext context{module, frame, Sizes(function)};
     ProgramSizes sizes;

@@ -89,6 +89,8 @@ private:
 
 // On the module of a part (ControlFlowLowering.cpp): its number.
 inline constexpr llvm::StringLiteral kPartAttr = "calque.part";
+// Gives stacks the type that the runtime takes, but for those in regions, which become parts.
+void lowerStacks(mlir::func::FuncOp function);
 // Lowers the branches and loops of a program that are on scalars alone.
 void lowerScalarLoops(mlir::func::FuncOp function, LoweringContext &context);
 // Makes the parts of a program: of the regions of its branches and loops.

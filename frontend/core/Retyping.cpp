@@ -74,7 +74,7 @@ ValueId withTypeOf(Recording &program, ValueId value, ValueId like, bool varies,
                                            ": a loop variable changes its size, and does not vary");
     program.append(OpId::Assert, {&same, 1}, {&message, 1}, {}, line);
   }
-  // What is pushed has the sizes that the other type knows, so that an entry and what is taken from it agree.
+  // Sizes can be left open that are known, and not the other way round.
   TensorType checked = given;
   std::vector<std::int64_t> shape, sizes;
   for (std::size_t d = 0; d < wanted.dims.size(); ++d) {
@@ -86,13 +86,7 @@ ValueId withTypeOf(Recording &program, ValueId value, ValueId like, bool varies,
   }
   if (checked != given)
     value = append(program, OpId::BroadcastToOpen, {value}, {std::move(shape), std::move(sizes)}, checked, line);
-  const TensorType stack{DType::Float64, {}};
-  const ValueId kept =
-      append(program, OpId::SizedPush, {appendScalar(program, 0.0, DType::Float64, line), value}, {}, stack, line);
-  const ValueId values[] = {kept, like};
-  const TensorType types[] = {stack, wanted};
-  const Attribute optional = false;
-  return program.append(OpId::SizedPop, values, {&optional, 1}, types, line) + 1;
+  return append(program, OpId::OpenSizes, {value, like}, {}, wanted, line);
 }
 
 // The value with sizes open that are known. A loop without an iteration forgets them.

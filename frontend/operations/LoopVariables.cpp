@@ -60,10 +60,8 @@ schema::TensorType typeInLoop(const Tensor &initial, std::size_t i, const WhileO
 namespace {
 // A tensor whose trace does not know some of its sizes.
 Tensor withOpenSizes(const Tensor &x, const Tensor &like, SourceLocation where) {
-  const Tensor operands[] = {full({}, Operand(0.0, where), DType::Float64), x};
-  const Tensor popped[] = {applyAll(OpId::SizedPush, operands, {}, where)[0], like};
-  const schema::Attribute optional = false;
-  return applyAll(OpId::SizedPop, popped, {&optional, 1}, where)[1];
+  const Tensor operands[] = {x, like};
+  return applyAll(OpId::OpenSizes, operands, {}, where)[0];
 }
 
 // Checks at the call that a variable of which some sizes vary keeps those that only the call knows.

@@ -174,11 +174,13 @@ func.func @unneeded(%x: tensor<8xf32>, %y: tensor<8xf32>, %same: tensor<8xf32>) 
 // CHECK: call @[[ONE]](%arg0, %c1_i64{{[_0-9]*}}, %[[ALL]],
 // CHECK: call @[[EACH]](%arg0, %c4_i64{{[_0-9]*}}, %[[ROW]],
 // CHECK: call @[[POP]](%arg0, %c4_i64{{[_0-9]*}}, %[[ROW]],
-func.func @stacks(%s: tensor<f64>, %x: tensor<4x?xf32>, %each: tensor<4xf64>) -> (tensor<f64>, tensor<4xf64>, tensor<4xf64>, tensor<4x?xf32>) {
-  %0 = calque.stack_push %s, %x : (tensor<f64>, tensor<4x?xf32>) -> tensor<f64>
-  %1 = calque.stack_push %each, %x : (tensor<4xf64>, tensor<4x?xf32>) -> tensor<4xf64>
-  %below, %entry = calque.stack_pop %1, %x : (tensor<4xf64>, tensor<4x?xf32>) -> (tensor<4xf64>, tensor<4x?xf32>)
-  return %0, %1, %below, %entry : tensor<f64>, tensor<4xf64>, tensor<4xf64>, tensor<4x?xf32>
+module attributes {calque.part = 0 : i64} {
+func.func @stacks(%s: tensor<!calque.stack>, %x: tensor<4x?xf32>, %each: tensor<4x!calque.stack>) -> (tensor<!calque.stack>, tensor<4x!calque.stack>, tensor<4x!calque.stack>, tensor<4x?xf32>) {
+  %0 = calque.stack_push %s, %x : (tensor<!calque.stack>, tensor<4x?xf32>) -> tensor<!calque.stack>
+  %1 = calque.stack_push %each, %x : (tensor<4x!calque.stack>, tensor<4x?xf32>) -> tensor<4x!calque.stack>
+  %below, %entry = calque.stack_pop %1, %x : (tensor<4x!calque.stack>, tensor<4x?xf32>) -> (tensor<4x!calque.stack>, tensor<4x?xf32>)
+  return %0, %1, %below, %entry : tensor<!calque.stack>, tensor<4x!calque.stack>, tensor<4x!calque.stack>, tensor<4x?xf32>
+}
 }
 
 // -----

@@ -148,19 +148,19 @@ func.func @type_of_variable(%x: tensor<?xf32>, %y: tensor<3xf32>, %p: tensor<i1>
 
 // -----
 
-func.func @stack(%s: tensor<f32>, %x: tensor<3xf32>) {
-  // expected-error @below {{stack_push: the stack is float32[] and its entry float32[3]}}
+func.func @stack(%s: tensor<2x!calque.stack>, %x: tensor<3xf32>) {
+  // expected-error @below {{stack_push: the stack is stack[2] and its entry float32[3]}}
   // expected-error @below {{failed to infer returned types}}
-  %0 = "calque.stack_push"(%s, %x) : (tensor<f32>, tensor<3xf32>) -> tensor<f32>
+  %0 = "calque.stack_push"(%s, %x) : (tensor<2x!calque.stack>, tensor<3xf32>) -> tensor<2x!calque.stack>
   return
 }
 
 // -----
 
-func.func @stacks(%s: tensor<2xf64>, %x: tensor<3xf32>) {
-  // expected-error @below {{stack_pop: the stack is float64[2] and its entry float32[3]}}
+func.func @stacks(%s: tensor<2x!calque.stack>, %x: tensor<3xf32>) {
+  // expected-error @below {{stack_pop: the stack is stack[2] and its entry float32[3]}}
   // expected-error @below {{failed to infer returned types}}
-  %0:2 = "calque.stack_pop"(%s, %x) : (tensor<2xf64>, tensor<3xf32>) -> (tensor<2xf64>, tensor<3xf32>)
+  %0:2 = "calque.stack_pop"(%s, %x) : (tensor<2x!calque.stack>, tensor<3xf32>) -> (tensor<2x!calque.stack>, tensor<3xf32>)
   return
 }
 
@@ -238,19 +238,19 @@ func.func @varying_invariant(%x: tensor<3xf32>, %p: tensor<i1>) {
 
 // -----
 
-func.func @sized_stack(%s: tensor<2xf64>, %x: tensor<3xf32>) {
-  // expected-error @below {{sized_push: the stack is float64[2], and must be a float64 scalar}}
+func.func @sized_stack(%s: tensor<2x!calque.stack>, %x: tensor<3xf32>) {
+  // expected-error @below {{sized_push: the stack is stack[2], and must be one stack}}
   // expected-error @below {{failed to infer returned types}}
-  %r = calque.sized_push %s, %x : (tensor<2xf64>, tensor<3xf32>) -> tensor<2xf64>
+  %r = calque.sized_push %s, %x : (tensor<2x!calque.stack>, tensor<3xf32>) -> tensor<2x!calque.stack>
   return
 }
 
 // -----
 
-func.func @entries(%s: tensor<f64>) {
+func.func @entries(%s: tensor<!calque.stack>) {
   // expected-error @below {{on_entries: it has 1 operand, not 2 stacks}}
   // expected-error @below {{failed to infer returned types}}
-  %r = calque.on_entries %s {entries = 2 : i64} : (tensor<f64>) -> tensor<f32> {
+  %r = calque.on_entries %s {entries = 2 : i64} : (tensor<!calque.stack>) -> tensor<f32> {
   ^bb0(%x: tensor<f32>):
     vector.yield %x : tensor<f32>
   }
@@ -259,10 +259,10 @@ func.func @entries(%s: tensor<f64>) {
 
 // -----
 
-func.func @entries_without_values(%s: tensor<f64>) {
+func.func @entries_without_values(%s: tensor<!calque.stack>) {
   // expected-error @below {{on_entries: its region takes other values than its operands}}
   // expected-error @below {{failed to infer returned types}}
-  %r = calque.on_entries %s {entries = 1 : i64} : (tensor<f64>) -> tensor<f32> {
+  %r = calque.on_entries %s {entries = 1 : i64} : (tensor<!calque.stack>) -> tensor<f32> {
   ^bb0(%x: tensor<f32>, %y: tensor<f32>):
     vector.yield %x : tensor<f32>
   }
@@ -271,19 +271,10 @@ func.func @entries_without_values(%s: tensor<f64>) {
 
 // -----
 
-func.func @popped_sized_stack(%s: tensor<2xf64>, %x: tensor<3xf32>) {
-  // expected-error @below {{sized_pop: the stack is float64[2], and must be a float64 scalar}}
+func.func @popped_sized_stack(%s: tensor<2x!calque.stack>, %x: tensor<3xf32>) {
+  // expected-error @below {{sized_pop: the stack is stack[2], and must be one stack}}
   // expected-error @below {{failed to infer returned types}}
-  %0:2 = calque.sized_pop %s, %x : (tensor<2xf64>, tensor<3xf32>) -> (tensor<2xf64>, tensor<3xf32>)
-  return
-}
-
-// -----
-
-func.func @below_no_stack(%s: tensor<f32>) {
-  // expected-error @below {{stack_below: the stacks are float32[], and must be float64}}
-  // expected-error @below {{failed to infer returned types}}
-  %0 = calque.stack_below %s : (tensor<f32>) -> tensor<f32>
+  %0:2 = calque.sized_pop %s, %x : (tensor<2x!calque.stack>, tensor<3xf32>) -> (tensor<2x!calque.stack>, tensor<3xf32>)
   return
 }
 
@@ -317,4 +308,149 @@ func.func @outer(%x: tensor<4xf32>, %p: tensor<i1>) -> tensor<4xf32> {
     vector.yield %y : tensor<4xf32>
   }
   return %r : tensor<4xf32>
+}
+
+// -----
+
+// A stack is no number: no arithmetic takes it, and nothing that takes a stack takes a number.
+func.func @arithmetic(%s: tensor<!calque.stack>, %t: tensor<!calque.stack>) {
+  // expected-error @below {{'calque.add' op operand #0 must be ranked tensor of 1-bit signless integer or 32-bit signless integer or 64-bit signless integer or 32-bit float or 64-bit float values, but got 'tensor<!calque.stack>'}}
+  %0 = "calque.add"(%s, %t) : (tensor<!calque.stack>, tensor<!calque.stack>) -> tensor<!calque.stack>
+  return
+}
+
+// -----
+
+func.func @comparison(%s: tensor<!calque.stack>, %t: tensor<!calque.stack>) {
+  // expected-error @below {{'calque.equal' op operand #0 must be}}
+  %0 = "calque.equal"(%s, %t) : (tensor<!calque.stack>, tensor<!calque.stack>) -> tensor<i1>
+  return
+}
+
+// -----
+
+func.func @cast(%s: tensor<f64>) {
+  // expected-error @below {{'calque.cast' op result #0 must be}}
+  %0 = "calque.cast"(%s) {dtype = !calque.stack} : (tensor<f64>) -> tensor<!calque.stack>
+  return
+}
+
+// -----
+
+func.func @push_on_number(%s: tensor<f64>, %x: tensor<3xf32>) {
+  // expected-error @below {{'calque.stack_push' op operand #0 must be ranked tensor of A stack values, but got 'tensor<f64>'}}
+  %0 = "calque.stack_push"(%s, %x) : (tensor<f64>, tensor<3xf32>) -> tensor<f64>
+  return
+}
+
+// -----
+
+func.func @pop_of_number(%s: tensor<f64>, %x: tensor<3xf32>) {
+  // expected-error @below {{'calque.stack_pop' op operand #0 must be}}
+  %0:2 = "calque.stack_pop"(%s, %x) : (tensor<f64>, tensor<3xf32>) -> (tensor<f64>, tensor<3xf32>)
+  return
+}
+
+// -----
+
+func.func @pop_of_other_type(%s: tensor<!calque.stack>, %x: tensor<3xf32>, %like: tensor<3xf64>) {
+  %0 = calque.stack_push %s, %x : (tensor<!calque.stack>, tensor<3xf32>) -> tensor<!calque.stack>
+  // expected-error @below {{takes an entry of 'f64' from a stack, and it is 'f32'}}
+  %below, %entry = calque.stack_pop %0, %like : (tensor<!calque.stack>, tensor<3xf64>) -> (tensor<!calque.stack>, tensor<3xf64>)
+  return
+}
+
+// -----
+
+func.func @sized_pop_of_other_type(%s: tensor<!calque.stack>, %x: tensor<3xf32>, %like: tensor<?xi64>) {
+  %0 = calque.sized_push %s, %x : (tensor<!calque.stack>, tensor<3xf32>) -> tensor<!calque.stack>
+  // expected-error @below {{takes an entry of 'i64' from a stack, and it is 'f32'}}
+  %below, %entry = calque.sized_pop %0, %like : (tensor<!calque.stack>, tensor<?xi64>) -> (tensor<!calque.stack>, tensor<?xi64>)
+  return
+}
+
+// -----
+
+func.func @below_number(%s: tensor<f64>) {
+  // expected-error @below {{'calque.stack_below' op operand #0 must be}}
+  %0 = "calque.stack_below"(%s) : (tensor<f64>) -> tensor<f64>
+  return
+}
+
+// -----
+
+func.func @entries_of_number(%s: tensor<f64>) {
+  // expected-error @below {{on_entries: the stack is float64[], and must be one stack}}
+  // expected-error @below {{failed to infer returned types}}
+  %r = calque.on_entries %s {entries = 1 : i64} : (tensor<f64>) -> tensor<f32> {
+  ^bb0(%x: tensor<f32>):
+    vector.yield %x : tensor<f32>
+  }
+  return
+}
+
+// -----
+
+func.func @loop_of_stack(%s: tensor<!calque.stack>, %x: tensor<f64>, %p: tensor<i1>) {
+  // expected-error @below {{while: loop variable 0 is stack[], and its body gives float64[]}}
+  // expected-error @below {{failed to infer returned types}}
+  %r = "calque.while"(%s, %x, %p) ({
+  ^bb0(%a: tensor<!calque.stack>, %b: tensor<f64>, %c: tensor<i1>):
+    vector.yield %c : tensor<i1>
+  }, {
+  ^bb0(%a: tensor<!calque.stack>, %b: tensor<f64>, %c: tensor<i1>):
+    vector.yield %b : tensor<f64>
+  }) : (tensor<!calque.stack>, tensor<f64>, tensor<i1>) -> tensor<!calque.stack>
+  return
+}
+
+// -----
+
+func.func @branches_of_stack(%p: tensor<i1>, %s: tensor<!calque.stack>, %x: tensor<f64>) {
+  // expected-error @below {{cond: value 0 of its first branch is stack[], and that of its second float64[]}}
+  // expected-error @below {{failed to infer returned types}}
+  %r = "calque.cond"(%p, %s, %x) ({
+  ^bb0(%a: tensor<!calque.stack>, %b: tensor<f64>):
+    vector.yield %a : tensor<!calque.stack>
+  }, {
+  ^bb0(%a: tensor<!calque.stack>, %b: tensor<f64>):
+    vector.yield %b : tensor<f64>
+  }) : (tensor<i1>, tensor<!calque.stack>, tensor<f64>) -> tensor<!calque.stack>
+  return
+}
+
+// -----
+
+func.func @select(%p: tensor<2xi1>, %s: tensor<!calque.stack>, %x: tensor<f64>) {
+  // expected-error @below {{where: the branches' types differ: stack[] and float64[]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = "calque.where"(%p, %s, %x) : (tensor<2xi1>, tensor<!calque.stack>, tensor<f64>) -> tensor<2x!calque.stack>
+  return
+}
+
+// -----
+
+func.func @added_stacks(%s: tensor<2x!calque.stack>, %t: tensor<!calque.stack>) {
+  // expected-error @below {{stack_add: the stacks are stack[2] and stack[]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = "calque.stack_add"(%s, %t) : (tensor<2x!calque.stack>, tensor<!calque.stack>) -> tensor<2x!calque.stack>
+  return
+}
+
+// -----
+
+func.func @summed_stacks(%s: tensor<2x!calque.stack>, %t: tensor<3x!calque.stack>) {
+  // expected-error @below {{stack_sum_like: stack[3] is not broadcast to stack[2]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = "calque.stack_sum_like"(%s, %t) : (tensor<2x!calque.stack>, tensor<3x!calque.stack>) -> tensor<3x!calque.stack>
+  return
+}
+
+// -----
+
+func.func @opened(%x: tensor<?xf32>, %like: tensor<3xf32>) {
+  // expected-error @below {{open_sizes: float32[?] is none of float32[3] that knows more of its sizes}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = "calque.open_sizes"(%x, %like) : (tensor<?xf32>, tensor<3xf32>) -> tensor<3xf32>
+  return
 }

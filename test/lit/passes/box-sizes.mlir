@@ -3,10 +3,10 @@
 
 // The result of late size is given as its stack; the sum comes from a region.
 // CHECK-LABEL: func.func @grown(
-// CHECK-SAME: -> (tensor<f64>, tensor<f32>, tensor<?x2xf32>) attributes {calque.late = array<i64: 0>}
-// CHECK: %[[BOX:.*]] = calque.sized_push %{{.*}}, %arg0 : (tensor<f64>, tensor<?x2xf32>) -> tensor<f64>
+// CHECK-SAME: -> (tensor<!calque.stack>, tensor<f32>, tensor<?x2xf32>) attributes {calque.late = array<i64: 0>}
+// CHECK: %[[BOX:.*]] = calque.sized_push %{{.*}}, %arg0 : (tensor<!calque.stack>, tensor<?x2xf32>) -> tensor<!calque.stack>
 // CHECK: %[[LOOP:.*]]:2 = calque.while %{{.*}}, %[[BOX]] {calque.boxes = array<i64: 1>}
-// CHECK-SAME: (tensor<i64>, tensor<f64>) -> (tensor<i64>, tensor<f64>)
+// CHECK-SAME: (tensor<i64>, tensor<!calque.stack>) -> (tensor<i64>, tensor<!calque.stack>)
 // The condition asks for no entry.
 // CHECK-NOT: calque.on_entries
 // CHECK: calque.less
@@ -15,7 +15,7 @@
 // CHECK-NEXT: ^bb0(%[[X:.*]]: tensor<?x2xf32>, %{{.*}}: tensor<i64>):
 // CHECK: %[[NEXT:.*]] = calque.concat %[[X]], %{{.*}} : (tensor<?x2xf32>, tensor<1x2xf32>) -> tensor<?x2xf32>
 // CHECK: calque.sized_push %{{.*}}, %[[NEXT]]
-// CHECK: %[[SUM:.*]] = calque.on_entries %[[LOOP]]#1 {calque.likes = array<i64: -1>, entries = 1 : i64} : (tensor<f64>) -> tensor<f32>
+// CHECK: %[[SUM:.*]] = calque.on_entries %[[LOOP]]#1 {calque.likes = array<i64: -1>, entries = 1 : i64} : (tensor<!calque.stack>) -> tensor<f32>
 // CHECK: calque.reduce_sum
 // CHECK: return %[[LOOP]]#1, %[[SUM]], %arg0
 func.func @grown(%x: tensor<?x2xf32>) -> (tensor<?x2xf32>, tensor<f32>, tensor<?x2xf32>) {
@@ -43,28 +43,28 @@ func.func @grown(%x: tensor<?x2xf32>) -> (tensor<?x2xf32>, tensor<f32>, tensor<?
 // CHECK-LABEL: func.func @popped(
 // CHECK-NOT: calque.late
 // CHECK: calque.while %arg0, %arg1, %arg2
-// CHECK: ^bb0(%[[S:.*]]: tensor<f64>, %[[T:.*]]: tensor<f64>, %[[SUM:.*]]: tensor<?xf32>):
+// CHECK: ^bb0(%[[S:.*]]: tensor<!calque.stack>, %[[T:.*]]: tensor<!calque.stack>, %[[SUM:.*]]: tensor<?xf32>):
 // CHECK: } {
-// CHECK: ^bb0(%[[S:.*]]: tensor<f64>, %[[T:.*]]: tensor<f64>, %[[SUM:.*]]: tensor<?xf32>):
+// CHECK: ^bb0(%[[S:.*]]: tensor<!calque.stack>, %[[T:.*]]: tensor<!calque.stack>, %[[SUM:.*]]: tensor<?xf32>):
 // CHECK: %[[BELOWS:.*]] = calque.stack_below %[[S]]
 // CHECK: %[[BELOWT:.*]] = calque.stack_below %[[T]]
 // CHECK: %[[NEXT:.*]] = calque.on_entries %[[S]], %[[T]], %[[SUM]] {calque.likes = array<i64: 2>, entries = 2 : i64}
 // CHECK-SAME: -> tensor<?xf32>
 // CHECK-NEXT: ^bb0(%[[A:.*]]: tensor<?xf32>, %[[B:.*]]: tensor<?xf32>, %[[C:.*]]: tensor<?xf32>):
 // CHECK: vector.yield %[[BELOWS]], %[[BELOWT]], %[[NEXT]]
-func.func @popped(%s: tensor<f64>, %t: tensor<f64>, %x: tensor<?xf32>) -> tensor<?xf32> {
-  %r:3 = calque.while %s, %t, %x : (tensor<f64>, tensor<f64>, tensor<?xf32>) -> (tensor<f64>, tensor<f64>, tensor<?xf32>) {
-  ^bb0(%a: tensor<f64>, %b: tensor<f64>, %y: tensor<?xf32>):
-    %none = calque.constant {value = dense<0.0> : tensor<f64>} : () -> tensor<f64>
-    %c = calque.not_equal %a, %none : (tensor<f64>, tensor<f64>) -> tensor<i1>
+func.func @popped(%s: tensor<!calque.stack>, %t: tensor<!calque.stack>, %x: tensor<?xf32>) -> tensor<?xf32> {
+  %r:3 = calque.while %s, %t, %x : (tensor<!calque.stack>, tensor<!calque.stack>, tensor<?xf32>) -> (tensor<!calque.stack>, tensor<!calque.stack>, tensor<?xf32>) {
+  ^bb0(%a: tensor<!calque.stack>, %b: tensor<!calque.stack>, %y: tensor<?xf32>):
+    %none = calque.stack_is_empty %a : (tensor<!calque.stack>) -> tensor<i1>
+    %c = calque.logical_not %none : (tensor<i1>) -> tensor<i1>
     vector.yield %c : tensor<i1>
   } {
-  ^bb0(%a: tensor<f64>, %b: tensor<f64>, %y: tensor<?xf32>):
-    %belowA, %entryA = calque.sized_pop %a, %y : (tensor<f64>, tensor<?xf32>) -> (tensor<f64>, tensor<?xf32>)
+  ^bb0(%a: tensor<!calque.stack>, %b: tensor<!calque.stack>, %y: tensor<?xf32>):
+    %belowA, %entryA = calque.sized_pop %a, %y : (tensor<!calque.stack>, tensor<?xf32>) -> (tensor<!calque.stack>, tensor<?xf32>)
     %sum = calque.add %entryA, %y : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
-    %belowB, %entryB = calque.sized_pop %b, %y : (tensor<f64>, tensor<?xf32>) -> (tensor<f64>, tensor<?xf32>)
+    %belowB, %entryB = calque.sized_pop %b, %y : (tensor<!calque.stack>, tensor<?xf32>) -> (tensor<!calque.stack>, tensor<?xf32>)
     %next = calque.add %entryB, %sum : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
-    vector.yield %belowA, %belowB, %next : tensor<f64>, tensor<f64>, tensor<?xf32>
+    vector.yield %belowA, %belowB, %next : tensor<!calque.stack>, tensor<!calque.stack>, tensor<?xf32>
   }
   return %r#2 : tensor<?xf32>
 }
@@ -73,8 +73,8 @@ func.func @popped(%s: tensor<f64>, %t: tensor<f64>, %x: tensor<?xf32>) -> tensor
 
 // A branch gives sizes that nothing around it has.
 // CHECK-LABEL: func.func @branch(
-// CHECK-SAME: -> tensor<f64> attributes {calque.late = array<i64: 0>}
-// CHECK: %[[R:.*]] = calque.cond %arg0, %arg1 : (tensor<i1>, tensor<?x2xf32>) -> tensor<f64> {
+// CHECK-SAME: -> tensor<!calque.stack> attributes {calque.late = array<i64: 0>}
+// CHECK: %[[R:.*]] = calque.cond %arg0, %arg1 : (tensor<i1>, tensor<?x2xf32>) -> tensor<!calque.stack> {
 // CHECK: calque.reshape
 // CHECK: calque.sized_push
 // CHECK: } {
@@ -164,4 +164,23 @@ func.func @demanded(%x: tensor<?xf32>, %z: tensor<?xf32>, %n: tensor<i64>) -> te
 func.func @none(%x: tensor<?xf32>) -> tensor<?xf32> {
   %y = calque.exp %x : (tensor<?xf32>) -> tensor<?xf32>
   return %y : tensor<?xf32>
+}
+
+// -----
+
+// What forgets its sizes is a box, and those who do so together are opened together.
+// CHECK-LABEL: func.func @forgotten(
+// CHECK: %[[A:.*]] = calque.sized_push %{{.*}}, %arg0
+// CHECK: %[[B:.*]] = calque.sized_push %{{.*}}, %arg1
+// CHECK: %[[R:.*]] = calque.on_entries %[[A]], %[[B]], %arg2 {calque.likes = array<i64: 2>, entries = 2 : i64}
+// CHECK-NEXT: ^bb0(%[[X:.*]]: tensor<?xf32>, %[[Y:.*]]: tensor<?xf32>, %{{.*}}: tensor<?xf32>):
+// CHECK: calque.add %[[X]], %[[Y]]
+// CHECK-NOT: calque.open_sizes
+// CHECK: return %[[R]]
+func.func @forgotten(%x: tensor<3xf32>, %y: tensor<3xf32>, %like: tensor<?xf32>) -> tensor<?xf32> {
+  %a = calque.open_sizes %x, %like : (tensor<3xf32>, tensor<?xf32>) -> tensor<?xf32>
+  %b = calque.open_sizes %y, %like : (tensor<3xf32>, tensor<?xf32>) -> tensor<?xf32>
+  %sum = calque.add %a, %b : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  %r = calque.reshape_like %sum, %like : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %r : tensor<?xf32>
 }

@@ -8,7 +8,7 @@
 // CHECK: %[[ONE:.*]] = calque.constant {{.*}}dense<1>
 // The loop of segments: of %n, which stays as it is, nothing is kept.
 // CHECK: calque.while %{{.*}}, %{{.*}}, %[[GOES]], %[[ONE]],
-// CHECK: ^bb0({{.*}}, %[[AGAIN:.*]]: tensor<i1>, %{{.*}}: tensor<i64>, %{{.*}}: tensor<i64>, %{{.*}}: tensor<f64>, {{.*}}):
+// CHECK: ^bb0({{.*}}, %[[AGAIN:.*]]: tensor<i1>, %{{.*}}: tensor<i64>, %{{.*}}: tensor<i64>, %{{.*}}: tensor<!calque.stack>, {{.*}}):
 // CHECK-NEXT: vector.yield %[[AGAIN]]
 // CHECK-COUNT-4: calque.stack_push
 // CHECK-NOT: calque.stack_push

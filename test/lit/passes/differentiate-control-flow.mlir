@@ -291,13 +291,14 @@ func.func @while_gives_on(%x: tensor<5xf32>, %z: tensor<5x3xf32>) -> tensor<5xf3
 // CHECK-LABEL: func.func @while(
 // CHECK-SAME: %[[I:.*]]: tensor<i64>, %[[X:.*]]: tensor<?xf32>, %[[S:.*]]: tensor<?xf32>, %[[N:.*]]: tensor<i64>, %[[W:.*]]: tensor<?xf32>, %[[SEED:.*]]: tensor<?xf32>)
 // CHECK-NEXT: %[[V0:.*]] = calque.constant {value = dense<0> : tensor<i64>}
-// CHECK-NEXT: %[[V1:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f64>}
+// CHECK-NEXT: %[[LIKE:.*]] = calque.constant {value = dense<false> : tensor<i1>}
+// CHECK-NEXT: %[[V1:.*]] = calque.stack_empty %[[LIKE]]
 // CHECK-NEXT: %[[V2:.*]]:6 = calque.while %[[I]], %[[X]], %[[S]], %[[V0]], %[[V1]], %[[V1]], %[[N]], %[[W]] : {{.*}} {
-// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<i64>, %[[B1:.*]]: tensor<?xf32>, %[[B2:.*]]: tensor<?xf32>, %[[B3:.*]]: tensor<i64>, %[[B4:.*]]: tensor<f64>, %[[B5:.*]]: tensor<f64>, %[[B6:.*]]: tensor<i64>, %[[B7:.*]]: tensor<?xf32>):
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<i64>, %[[B1:.*]]: tensor<?xf32>, %[[B2:.*]]: tensor<?xf32>, %[[B3:.*]]: tensor<i64>, %[[B4:.*]]: tensor<!calque.stack>, %[[B5:.*]]: tensor<!calque.stack>, %[[B6:.*]]: tensor<i64>, %[[B7:.*]]: tensor<?xf32>):
 // CHECK-NEXT: %[[V6:.*]] = calque.less %[[B0]], %[[B6]]
 // CHECK-NEXT: vector.yield %[[V6]]
 // CHECK-NEXT: } {
-// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<i64>, %[[B1:.*]]: tensor<?xf32>, %[[B2:.*]]: tensor<?xf32>, %[[B3:.*]]: tensor<i64>, %[[B4:.*]]: tensor<f64>, %[[B5:.*]]: tensor<f64>, %[[B6:.*]]: tensor<i64>, %[[B7:.*]]: tensor<?xf32>):
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<i64>, %[[B1:.*]]: tensor<?xf32>, %[[B2:.*]]: tensor<?xf32>, %[[B3:.*]]: tensor<i64>, %[[B4:.*]]: tensor<!calque.stack>, %[[B5:.*]]: tensor<!calque.stack>, %[[B6:.*]]: tensor<i64>, %[[B7:.*]]: tensor<?xf32>):
 // CHECK-NEXT: %[[V6:.*]] = calque.stack_push %[[B4]], %[[B0]]
 // CHECK-NEXT: %[[V7:.*]] = calque.stack_push %[[B5]], %[[B1]]
 // CHECK-NEXT: calque.print %[[B1]] {label = "a"}
@@ -310,12 +311,12 @@ func.func @while_gives_on(%x: tensor<5xf32>, %z: tensor<5x3xf32>) -> tensor<5xf3
 // CHECK-NEXT: %[[V3:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f32>}
 // CHECK-NEXT: %[[V4:.*]] = calque.broadcast_like %[[V3]], %[[W]]
 // CHECK-NEXT: %[[V5:.*]]:5 = calque.while %[[V2]]#3, %[[V2]]#4, %[[V2]]#5, %[[SEED]], %[[V4]], %[[N]], %[[W]], %[[I]], %[[X]], %[[S]] : {{.*}} {
-// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<i64>, %[[B1:.*]]: tensor<f64>, %[[B2:.*]]: tensor<f64>, %[[B3:.*]]: tensor<?xf32>, %[[B4:.*]]: tensor<?xf32>, %[[B5:.*]]: tensor<i64>, %[[B6:.*]]: tensor<?xf32>, %[[B7:.*]]: tensor<i64>, %[[B8:.*]]: tensor<?xf32>, %[[B9:.*]]: tensor<?xf32>):
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<i64>, %[[B1:.*]]: tensor<!calque.stack>, %[[B2:.*]]: tensor<!calque.stack>, %[[B3:.*]]: tensor<?xf32>, %[[B4:.*]]: tensor<?xf32>, %[[B5:.*]]: tensor<i64>, %[[B6:.*]]: tensor<?xf32>, %[[B7:.*]]: tensor<i64>, %[[B8:.*]]: tensor<?xf32>, %[[B9:.*]]: tensor<?xf32>):
 // CHECK-NEXT: %[[V6:.*]] = calque.constant {value = dense<0> : tensor<i64>}
 // CHECK-NEXT: %[[V7:.*]] = calque.greater %[[B0]], %[[V6]]
 // CHECK-NEXT: vector.yield %[[V7]]
 // CHECK-NEXT: } {
-// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<i64>, %[[B1:.*]]: tensor<f64>, %[[B2:.*]]: tensor<f64>, %[[B3:.*]]: tensor<?xf32>, %[[B4:.*]]: tensor<?xf32>, %[[B5:.*]]: tensor<i64>, %[[B6:.*]]: tensor<?xf32>, %[[B7:.*]]: tensor<i64>, %[[B8:.*]]: tensor<?xf32>, %[[B9:.*]]: tensor<?xf32>):
+// CHECK-NEXT: ^bb0(%[[B0:.*]]: tensor<i64>, %[[B1:.*]]: tensor<!calque.stack>, %[[B2:.*]]: tensor<!calque.stack>, %[[B3:.*]]: tensor<?xf32>, %[[B4:.*]]: tensor<?xf32>, %[[B5:.*]]: tensor<i64>, %[[B6:.*]]: tensor<?xf32>, %[[B7:.*]]: tensor<i64>, %[[B8:.*]]: tensor<?xf32>, %[[B9:.*]]: tensor<?xf32>):
 // CHECK-NEXT: %[[V6:.*]] = calque.constant {value = dense<1> : tensor<i64>}
 // CHECK-NEXT: %[[V7:.*]] = calque.sub %[[B0]], %[[V6]]
 // CHECK-NEXT: %[[BELOW:.*]], %[[ENTRY:.*]] = calque.stack_pop %[[B1]], %[[B7]]
@@ -470,43 +471,43 @@ func.func @while_each(%i: tensor<i64>, %x: tensor<?xf32>, %n: tensor<5xi64>) -> 
 
 // The cotangent of a stack is the stack of its entries' cotangents: pushing becomes popping, and the other way round.
 // CHECK-LABEL: func.func @stack_push(
-// CHECK-SAME: %[[S:.*]]: tensor<f64>, %[[X:.*]]: tensor<?xf32>, %[[SEED:.*]]: tensor<f64>)
+// CHECK-SAME: %[[S:.*]]: tensor<!calque.stack>, %[[X:.*]]: tensor<?xf32>, %[[SEED:.*]]: tensor<!calque.stack>)
 // CHECK-NEXT: %[[V0:.*]] = calque.stack_push %[[S]], %[[X]]
 // CHECK-NEXT: %[[BELOW:.*]], %[[ENTRY:.*]] = calque.stack_pop %[[SEED]], %[[X]]
 // CHECK-NEXT: return %[[BELOW]], %[[ENTRY]]
-func.func @stack_push(%s: tensor<f64>, %x: tensor<?xf32>, %seed: tensor<f64>) -> (tensor<f64>, tensor<?xf32>) {
-  %r = calque.stack_push %s, %x : (tensor<f64>, tensor<?xf32>) -> tensor<f64>
-  %g:2 = calque.gradient %r, %seed, %s, %x {counts = array<i64: 1, 2, 0>} : (tensor<f64>, tensor<f64>, tensor<f64>, tensor<?xf32>) -> (tensor<f64>, tensor<?xf32>)
-  return %g#0, %g#1 : tensor<f64>, tensor<?xf32>
+func.func @stack_push(%s: tensor<!calque.stack>, %x: tensor<?xf32>, %seed: tensor<!calque.stack>) -> (tensor<!calque.stack>, tensor<?xf32>) {
+  %r = calque.stack_push %s, %x : (tensor<!calque.stack>, tensor<?xf32>) -> tensor<!calque.stack>
+  %g:2 = calque.gradient %r, %seed, %s, %x {counts = array<i64: 1, 2, 0>} : (tensor<!calque.stack>, tensor<!calque.stack>, tensor<!calque.stack>, tensor<?xf32>) -> (tensor<!calque.stack>, tensor<?xf32>)
+  return %g#0, %g#1 : tensor<!calque.stack>, tensor<?xf32>
 }
 
 // An entry of integers has no cotangent, and no place among them.
 // CHECK-LABEL: func.func @stack_push_integers(
-// CHECK-SAME: %[[S:.*]]: tensor<f64>, %[[X:.*]]: tensor<?xi64>, %[[SEED:.*]]: tensor<f64>)
+// CHECK-SAME: %[[S:.*]]: tensor<!calque.stack>, %[[X:.*]]: tensor<?xi64>, %[[SEED:.*]]: tensor<!calque.stack>)
 // CHECK-NEXT: %[[V0:.*]] = calque.stack_push %[[S]], %[[X]]
 // CHECK-NEXT: return %[[SEED]]
-func.func @stack_push_integers(%s: tensor<f64>, %x: tensor<?xi64>, %seed: tensor<f64>) -> tensor<f64> {
-  %r = calque.stack_push %s, %x : (tensor<f64>, tensor<?xi64>) -> tensor<f64>
-  %g = calque.gradient %r, %seed, %s {counts = array<i64: 1, 1, 0>} : (tensor<f64>, tensor<f64>, tensor<f64>) -> tensor<f64>
-  return %g : tensor<f64>
+func.func @stack_push_integers(%s: tensor<!calque.stack>, %x: tensor<?xi64>, %seed: tensor<!calque.stack>) -> tensor<!calque.stack> {
+  %r = calque.stack_push %s, %x : (tensor<!calque.stack>, tensor<?xi64>) -> tensor<!calque.stack>
+  %g = calque.gradient %r, %seed, %s {counts = array<i64: 1, 1, 0>} : (tensor<!calque.stack>, tensor<!calque.stack>, tensor<!calque.stack>) -> tensor<!calque.stack>
+  return %g : tensor<!calque.stack>
 }
 
 // CHECK-LABEL: func.func @stack_push_forward(
-// CHECK-SAME: %[[S:.*]]: tensor<f64>, %[[X:.*]]: tensor<?xf32>, %[[T:.*]]: tensor<?xf32>)
+// CHECK-SAME: %[[S:.*]]: tensor<!calque.stack>, %[[X:.*]]: tensor<?xf32>, %[[T:.*]]: tensor<?xf32>)
 // CHECK-NEXT: %[[V0:.*]] = calque.stack_push %[[S]], %[[X]]
-// CHECK-NEXT: %[[V1:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f64>}
-// CHECK-NEXT: %[[V2:.*]] = calque.broadcast_like %[[V1]], %[[S]]
+// CHECK-NEXT: %[[NONE:.*]] = calque.constant {value = dense<false> : tensor<i1>}
+// CHECK-NEXT: %[[V2:.*]] = calque.stack_empty %[[NONE]]
 // CHECK-NEXT: %[[V3:.*]] = calque.stack_push %[[V2]], %[[T]]
 // CHECK-NEXT: return %[[V3]]
-func.func @stack_push_forward(%s: tensor<f64>, %x: tensor<?xf32>, %t: tensor<?xf32>) -> tensor<f64> {
-  %r = calque.stack_push %s, %x : (tensor<f64>, tensor<?xf32>) -> tensor<f64>
-  %d = calque.jvp %r, %x, %t {counts = array<i64: 1, 1>} : (tensor<f64>, tensor<?xf32>, tensor<?xf32>) -> tensor<f64>
-  return %d : tensor<f64>
+func.func @stack_push_forward(%s: tensor<!calque.stack>, %x: tensor<?xf32>, %t: tensor<?xf32>) -> tensor<!calque.stack> {
+  %r = calque.stack_push %s, %x : (tensor<!calque.stack>, tensor<?xf32>) -> tensor<!calque.stack>
+  %d = calque.jvp %r, %x, %t {counts = array<i64: 1, 1>} : (tensor<!calque.stack>, tensor<?xf32>, tensor<?xf32>) -> tensor<!calque.stack>
+  return %d : tensor<!calque.stack>
 }
 
 // A stack for each example.
 // CHECK-LABEL: func.func @stack_push_examples(
-// CHECK-SAME: %[[S:.*]]: tensor<f64>, %[[X:.*]]: tensor<?x3xf32>)
+// CHECK-SAME: %[[S:.*]]: tensor<!calque.stack>, %[[X:.*]]: tensor<?x3xf32>)
 // CHECK-NEXT: %[[V0:.*]] = calque.equal %[[X]], %[[X]]
 // CHECK-NEXT: %[[V1:.*]] = calque.cast %[[V0]] {dtype = i32}
 // CHECK-NEXT: %[[V2:.*]] = calque.reduce_sum %[[V1]] {axes = array<i64: 1>}
@@ -514,74 +515,175 @@ func.func @stack_push_forward(%s: tensor<f64>, %x: tensor<?xf32>, %t: tensor<?xf
 // CHECK-NEXT: %[[V4:.*]] = calque.where %[[V3]], %[[S]], %[[S]]
 // CHECK-NEXT: %[[V5:.*]] = calque.stack_push %[[V4]], %[[X]]
 // CHECK-NEXT: return %[[V5]]
-func.func @stack_push_examples(%s: tensor<f64>, %x: tensor<?x3xf32>) -> tensor<?xf64> {
+func.func @stack_push_examples(%s: tensor<!calque.stack>, %x: tensor<?x3xf32>) -> tensor<?x!calque.stack> {
   %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?x3xf32>) -> tensor<3xf32>
-  %r = calque.stack_push %s, %e : (tensor<f64>, tensor<3xf32>) -> tensor<f64>
-  %u = calque.unbatch %r, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<f64>, tensor<3xf32>, tensor<?x3xf32>) -> tensor<?xf64>
-  return %u : tensor<?xf64>
+  %r = calque.stack_push %s, %e : (tensor<!calque.stack>, tensor<3xf32>) -> tensor<!calque.stack>
+  %u = calque.unbatch %r, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<!calque.stack>, tensor<3xf32>, tensor<?x3xf32>) -> tensor<?x!calque.stack>
+  return %u : tensor<?x!calque.stack>
 }
 
 // CHECK-LABEL: func.func @stack_pop(
-// CHECK-SAME: %[[S:.*]]: tensor<f64>, %[[LIKE:.*]]: tensor<?xf32>, %[[SEED:.*]]: tensor<?xf32>)
+// CHECK-SAME: %[[S:.*]]: tensor<!calque.stack>, %[[LIKE:.*]]: tensor<?xf32>, %[[SEED:.*]]: tensor<?xf32>)
 // CHECK-NEXT: %[[BELOW:.*]], %[[ENTRY:.*]] = calque.stack_pop %[[S]], %[[LIKE]]
-// CHECK-NEXT: %[[V0:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f64>}
-// CHECK-NEXT: %[[V1:.*]] = calque.broadcast_like %[[V0]], %[[S]]
+// CHECK-NEXT: %[[NONE:.*]] = calque.constant {value = dense<false> : tensor<i1>}
+// CHECK-NEXT: %[[V1:.*]] = calque.stack_empty %[[NONE]]
 // CHECK-NEXT: %[[V2:.*]] = calque.stack_push %[[V1]], %[[SEED]]
 // CHECK-NEXT: return %[[V2]]
-func.func @stack_pop(%s: tensor<f64>, %like: tensor<?xf32>, %seed: tensor<?xf32>) -> tensor<f64> {
-  %below, %entry = calque.stack_pop %s, %like : (tensor<f64>, tensor<?xf32>) -> (tensor<f64>, tensor<?xf32>)
-  %g = calque.gradient %entry, %seed, %s {counts = array<i64: 1, 1, 0>} : (tensor<?xf32>, tensor<?xf32>, tensor<f64>) -> tensor<f64>
-  return %g : tensor<f64>
+func.func @stack_pop(%s: tensor<!calque.stack>, %like: tensor<?xf32>, %seed: tensor<?xf32>) -> tensor<!calque.stack> {
+  %below, %entry = calque.stack_pop %s, %like : (tensor<!calque.stack>, tensor<?xf32>) -> (tensor<!calque.stack>, tensor<?xf32>)
+  %g = calque.gradient %entry, %seed, %s {counts = array<i64: 1, 1, 0>} : (tensor<?xf32>, tensor<?xf32>, tensor<!calque.stack>) -> tensor<!calque.stack>
+  return %g : tensor<!calque.stack>
 }
 
 // CHECK-LABEL: func.func @stack_pop_below(
-// CHECK-SAME: %[[S:.*]]: tensor<f64>, %[[LIKE:.*]]: tensor<?xf32>, %[[SEED:.*]]: tensor<f64>)
+// CHECK-SAME: %[[S:.*]]: tensor<!calque.stack>, %[[LIKE:.*]]: tensor<?xf32>, %[[SEED:.*]]: tensor<!calque.stack>)
 // CHECK-NEXT: %[[BELOW:.*]], %[[ENTRY:.*]] = calque.stack_pop %[[S]], %[[LIKE]]
 // CHECK-NEXT: %[[V0:.*]] = calque.constant {value = dense<0.000000e+00> : tensor<f32>}
 // CHECK-NEXT: %[[V1:.*]] = calque.broadcast_like %[[V0]], %[[ENTRY]]
 // CHECK-NEXT: %[[V2:.*]] = calque.stack_push %[[SEED]], %[[V1]]
 // CHECK-NEXT: return %[[V2]]
-func.func @stack_pop_below(%s: tensor<f64>, %like: tensor<?xf32>, %seed: tensor<f64>) -> tensor<f64> {
-  %below, %entry = calque.stack_pop %s, %like : (tensor<f64>, tensor<?xf32>) -> (tensor<f64>, tensor<?xf32>)
-  %g = calque.gradient %below, %seed, %s {counts = array<i64: 1, 1, 0>} : (tensor<f64>, tensor<f64>, tensor<f64>) -> tensor<f64>
-  return %g : tensor<f64>
+func.func @stack_pop_below(%s: tensor<!calque.stack>, %like: tensor<?xf32>, %seed: tensor<!calque.stack>) -> tensor<!calque.stack> {
+  %below, %entry = calque.stack_pop %s, %like : (tensor<!calque.stack>, tensor<?xf32>) -> (tensor<!calque.stack>, tensor<?xf32>)
+  %g = calque.gradient %below, %seed, %s {counts = array<i64: 1, 1, 0>} : (tensor<!calque.stack>, tensor<!calque.stack>, tensor<!calque.stack>) -> tensor<!calque.stack>
+  return %g : tensor<!calque.stack>
 }
 
 // CHECK-LABEL: func.func @stack_pop_integers(
-// CHECK-SAME: %[[S:.*]]: tensor<f64>, %[[LIKE:.*]]: tensor<?xi64>, %[[SEED:.*]]: tensor<f64>)
+// CHECK-SAME: %[[S:.*]]: tensor<!calque.stack>, %[[LIKE:.*]]: tensor<?xi64>, %[[SEED:.*]]: tensor<!calque.stack>)
 // CHECK-NEXT: %[[BELOW:.*]], %[[ENTRY:.*]] = calque.stack_pop %[[S]], %[[LIKE]]
 // CHECK-NEXT: return %[[SEED]]
-func.func @stack_pop_integers(%s: tensor<f64>, %like: tensor<?xi64>, %seed: tensor<f64>) -> tensor<f64> {
-  %below, %entry = calque.stack_pop %s, %like : (tensor<f64>, tensor<?xi64>) -> (tensor<f64>, tensor<?xi64>)
-  %g = calque.gradient %below, %seed, %s {counts = array<i64: 1, 1, 0>} : (tensor<f64>, tensor<f64>, tensor<f64>) -> tensor<f64>
-  return %g : tensor<f64>
+func.func @stack_pop_integers(%s: tensor<!calque.stack>, %like: tensor<?xi64>, %seed: tensor<!calque.stack>) -> tensor<!calque.stack> {
+  %below, %entry = calque.stack_pop %s, %like : (tensor<!calque.stack>, tensor<?xi64>) -> (tensor<!calque.stack>, tensor<?xi64>)
+  %g = calque.gradient %below, %seed, %s {counts = array<i64: 1, 1, 0>} : (tensor<!calque.stack>, tensor<!calque.stack>, tensor<!calque.stack>) -> tensor<!calque.stack>
+  return %g : tensor<!calque.stack>
 }
 
 // CHECK-LABEL: func.func @stack_pop_forward(
-// CHECK-SAME: %[[S:.*]]: tensor<f64>, %[[LIKE:.*]]: tensor<?xf32>, %[[T:.*]]: tensor<f64>)
+// CHECK-SAME: %[[S:.*]]: tensor<!calque.stack>, %[[LIKE:.*]]: tensor<?xf32>, %[[T:.*]]: tensor<!calque.stack>)
 // CHECK-NEXT: %[[BELOW:.*]], %[[ENTRY:.*]] = calque.stack_pop %[[S]], %[[LIKE]]
 // CHECK-NEXT: %[[BELOW_0:.*]], %[[ENTRY_1:.*]] = calque.stack_pop %[[T]], %[[LIKE]]
 // CHECK-NEXT: return %[[BELOW_0]], %[[ENTRY_1]]
-func.func @stack_pop_forward(%s: tensor<f64>, %like: tensor<?xf32>, %t: tensor<f64>) -> (tensor<f64>, tensor<?xf32>) {
-  %below, %entry = calque.stack_pop %s, %like : (tensor<f64>, tensor<?xf32>) -> (tensor<f64>, tensor<?xf32>)
-  %d:2 = calque.jvp %below, %entry, %s, %t {counts = array<i64: 2, 1>} : (tensor<f64>, tensor<?xf32>, tensor<f64>, tensor<f64>) -> (tensor<f64>, tensor<?xf32>)
-  return %d#0, %d#1 : tensor<f64>, tensor<?xf32>
+func.func @stack_pop_forward(%s: tensor<!calque.stack>, %like: tensor<?xf32>, %t: tensor<!calque.stack>) -> (tensor<!calque.stack>, tensor<?xf32>) {
+  %below, %entry = calque.stack_pop %s, %like : (tensor<!calque.stack>, tensor<?xf32>) -> (tensor<!calque.stack>, tensor<?xf32>)
+  %d:2 = calque.jvp %below, %entry, %s, %t {counts = array<i64: 2, 1>} : (tensor<!calque.stack>, tensor<?xf32>, tensor<!calque.stack>, tensor<!calque.stack>) -> (tensor<!calque.stack>, tensor<?xf32>)
+  return %d#0, %d#1 : tensor<!calque.stack>, tensor<?xf32>
 }
 
 // CHECK-LABEL: func.func @stack_pop_examples(
-// CHECK-SAME: %[[S:.*]]: tensor<?xf64>, %[[LIKE:.*]]: tensor<3xf32>)
-// CHECK-NEXT: %[[V0:.*]] = calque.equal %[[S]], %[[S]]
+// CHECK-SAME: %[[S:.*]]: tensor<?x!calque.stack>, %[[LIKE:.*]]: tensor<3xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.stack_is_empty %[[S]]
 // CHECK-NEXT: %[[V1:.*]] = calque.cast %[[V0]] {dtype = i32}
 // CHECK-NEXT: %[[V2:.*]] = calque.equal %[[V1]], %[[V1]]
 // CHECK-NEXT: %[[V3:.*]] = calque.expand_dims %[[V2]] {axes = array<i64: 1>}
 // CHECK-NEXT: %[[V4:.*]] = calque.where %[[V3]], %[[LIKE]], %[[LIKE]]
 // CHECK-NEXT: %[[BELOW:.*]], %[[ENTRY:.*]] = calque.stack_pop %[[S]], %[[V4]]
 // CHECK-NEXT: return %[[ENTRY]]
-func.func @stack_pop_examples(%s: tensor<?xf64>, %like: tensor<3xf32>) -> tensor<?x3xf32> {
-  %e = calque.batch %s {axes = array<i64: 0>} : (tensor<?xf64>) -> tensor<f64>
-  %below, %entry = calque.stack_pop %e, %like : (tensor<f64>, tensor<3xf32>) -> (tensor<f64>, tensor<3xf32>)
-  %u = calque.unbatch %entry, %e, %s {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<3xf32>, tensor<f64>, tensor<?xf64>) -> tensor<?x3xf32>
+func.func @stack_pop_examples(%s: tensor<?x!calque.stack>, %like: tensor<3xf32>) -> tensor<?x3xf32> {
+  %e = calque.batch %s {axes = array<i64: 0>} : (tensor<?x!calque.stack>) -> tensor<!calque.stack>
+  %below, %entry = calque.stack_pop %e, %like : (tensor<!calque.stack>, tensor<3xf32>) -> (tensor<!calque.stack>, tensor<3xf32>)
+  %u = calque.unbatch %entry, %e, %s {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<3xf32>, tensor<!calque.stack>, tensor<?x!calque.stack>) -> tensor<?x3xf32>
   return %u : tensor<?x3xf32>
+}
+
+// What is pushed may be a stack itself, and its cotangent is one.
+// CHECK-LABEL: func.func @stacks_on_stacks(
+// CHECK-SAME: %[[S:.*]]: tensor<!calque.stack>, %[[X:.*]]: tensor<!calque.stack>, %[[SEED:.*]]: tensor<!calque.stack>)
+// CHECK-NEXT: %[[V0:.*]] = calque.stack_push %[[S]], %[[X]]
+// CHECK-NEXT: %[[BELOW:.*]], %[[ENTRY:.*]] = calque.stack_pop %[[SEED]], %[[X]]
+// CHECK-NEXT: return %[[BELOW]], %[[ENTRY]]
+func.func @stacks_on_stacks(%s: tensor<!calque.stack>, %x: tensor<!calque.stack>, %seed: tensor<!calque.stack>) -> (tensor<!calque.stack>, tensor<!calque.stack>) {
+  %r = calque.stack_push %s, %x : (tensor<!calque.stack>, tensor<!calque.stack>) -> tensor<!calque.stack>
+  %g:2 = calque.gradient %r, %seed, %s, %x {counts = array<i64: 1, 2, 0>} : (tensor<!calque.stack>, tensor<!calque.stack>, tensor<!calque.stack>, tensor<!calque.stack>) -> (tensor<!calque.stack>, tensor<!calque.stack>)
+  return %g#0, %g#1 : tensor<!calque.stack>, tensor<!calque.stack>
+}
+
+// The cotangents of a stack that is used twice are added as stacks, and none is zero, but empty.
+// CHECK-LABEL: func.func @stack_used_twice(
+// CHECK-SAME: %[[P:.*]]: tensor<?xi1>, %[[S:.*]]: tensor<?x!calque.stack>, %[[T:.*]]: tensor<?x!calque.stack>, %[[SEED:.*]]: tensor<?x!calque.stack>)
+// CHECK: %[[EMPTY:.*]] = calque.stack_empty
+// CHECK: %[[FIRST:.*]] = calque.where %[[P]], %[[SEED]], %[[EMPTY]]
+// CHECK: %[[NOT:.*]] = calque.logical_not %[[P]]
+// CHECK: %[[SECOND:.*]] = calque.where %[[NOT]], %[[SEED]], %{{.*}}
+// CHECK: %[[SUM:.*]] = calque.stack_add %{{.*}}, %{{.*}}
+// CHECK: return %[[SUM]]
+func.func @stack_used_twice(%p: tensor<?xi1>, %s: tensor<?x!calque.stack>, %t: tensor<?x!calque.stack>, %seed: tensor<?x!calque.stack>) -> tensor<?x!calque.stack> {
+  %u = calque.stack_add %s, %t : (tensor<?x!calque.stack>, tensor<?x!calque.stack>) -> tensor<?x!calque.stack>
+  %r = calque.where %p, %u, %s : (tensor<?xi1>, tensor<?x!calque.stack>, tensor<?x!calque.stack>) -> tensor<?x!calque.stack>
+  %g = calque.gradient %r, %seed, %s {counts = array<i64: 1, 1, 0>} : (tensor<?x!calque.stack>, tensor<?x!calque.stack>, tensor<?x!calque.stack>) -> tensor<?x!calque.stack>
+  return %g : tensor<?x!calque.stack>
+}
+
+// CHECK-LABEL: func.func @stack_add_forward(
+// CHECK-SAME: %[[S:.*]]: tensor<?x!calque.stack>, %[[T:.*]]: tensor<?x!calque.stack>, %[[D:.*]]: tensor<?x!calque.stack>)
+// CHECK: %[[EMPTY:.*]] = calque.stack_empty %[[T]]
+// CHECK-NEXT: %[[SUM:.*]] = calque.stack_add %[[D]], %[[EMPTY]]
+// CHECK-NEXT: return %[[SUM]]
+func.func @stack_add_forward(%s: tensor<?x!calque.stack>, %t: tensor<?x!calque.stack>, %d: tensor<?x!calque.stack>) -> tensor<?x!calque.stack> {
+  %u = calque.stack_add %s, %t : (tensor<?x!calque.stack>, tensor<?x!calque.stack>) -> tensor<?x!calque.stack>
+  %r = calque.jvp %u, %s, %d {counts = array<i64: 1, 1>} : (tensor<?x!calque.stack>, tensor<?x!calque.stack>, tensor<?x!calque.stack>) -> tensor<?x!calque.stack>
+  return %r : tensor<?x!calque.stack>
+}
+
+// CHECK-LABEL: func.func @stack_add_examples(
+// CHECK: calque.stack_add %{{.*}}, %{{.*}} : (tensor<?x!calque.stack>, tensor<?x!calque.stack>) -> tensor<?x!calque.stack>
+func.func @stack_add_examples(%s: tensor<?x!calque.stack>, %t: tensor<!calque.stack>) -> tensor<?x!calque.stack> {
+  %e = calque.batch %s {axes = array<i64: 0>} : (tensor<?x!calque.stack>) -> tensor<!calque.stack>
+  %r = calque.stack_add %e, %t : (tensor<!calque.stack>, tensor<!calque.stack>) -> tensor<!calque.stack>
+  %u = calque.unbatch %r, %e, %s {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<!calque.stack>, tensor<!calque.stack>, tensor<?x!calque.stack>) -> tensor<?x!calque.stack>
+  return %u : tensor<?x!calque.stack>
+}
+
+// A stack for each example is a stack that is used as often: its cotangent is the sum.
+// CHECK-LABEL: func.func @repeated_stack(
+// CHECK-SAME: %[[S:.*]]: tensor<!calque.stack>, %[[X:.*]]: tensor<?xf32>, %[[SEED:.*]]: tensor<?x!calque.stack>)
+// CHECK: %[[SUM:.*]] = calque.stack_sum_like %[[SEED]], %[[S]] : (tensor<?x!calque.stack>, tensor<!calque.stack>) -> tensor<!calque.stack>
+// CHECK: return %[[SUM]]
+func.func @repeated_stack(%s: tensor<!calque.stack>, %x: tensor<?xf32>, %seed: tensor<?x!calque.stack>) -> tensor<!calque.stack> {
+  %r = calque.broadcast_like %s, %x : (tensor<!calque.stack>, tensor<?xf32>) -> tensor<?x!calque.stack>
+  %g = calque.gradient %r, %seed, %s {counts = array<i64: 1, 1, 0>} : (tensor<?x!calque.stack>, tensor<?x!calque.stack>, tensor<!calque.stack>) -> tensor<!calque.stack>
+  return %g : tensor<!calque.stack>
+}
+
+// CHECK-LABEL: func.func @stack_sum_like(
+// CHECK-SAME: %[[S:.*]]: tensor<?x!calque.stack>, %[[T:.*]]: tensor<!calque.stack>, %[[SEED:.*]]: tensor<!calque.stack>)
+// CHECK: %[[G:.*]] = calque.broadcast_like %[[SEED]], %[[S]] : (tensor<!calque.stack>, tensor<?x!calque.stack>) -> tensor<?x!calque.stack>
+// CHECK: return %[[G]]
+func.func @stack_sum_like(%s: tensor<?x!calque.stack>, %t: tensor<!calque.stack>, %seed: tensor<!calque.stack>) -> tensor<?x!calque.stack> {
+  %r = calque.stack_sum_like %s, %t : (tensor<?x!calque.stack>, tensor<!calque.stack>) -> tensor<!calque.stack>
+  %g = calque.gradient %r, %seed, %s {counts = array<i64: 1, 1, 0>} : (tensor<!calque.stack>, tensor<!calque.stack>, tensor<?x!calque.stack>) -> tensor<?x!calque.stack>
+  return %g : tensor<?x!calque.stack>
+}
+
+// CHECK-LABEL: func.func @stack_sum_like_forward(
+// CHECK-SAME: %[[S:.*]]: tensor<?x!calque.stack>, %[[T:.*]]: tensor<!calque.stack>, %[[D:.*]]: tensor<?x!calque.stack>)
+// CHECK: %[[R:.*]] = calque.stack_sum_like %[[D]], %[[T]]
+// CHECK: return %[[R]]
+func.func @stack_sum_like_forward(%s: tensor<?x!calque.stack>, %t: tensor<!calque.stack>, %d: tensor<?x!calque.stack>) -> tensor<!calque.stack> {
+  %u = calque.stack_sum_like %s, %t : (tensor<?x!calque.stack>, tensor<!calque.stack>) -> tensor<!calque.stack>
+  %r = calque.jvp %u, %s, %d {counts = array<i64: 1, 1>} : (tensor<!calque.stack>, tensor<?x!calque.stack>, tensor<?x!calque.stack>) -> tensor<!calque.stack>
+  return %r : tensor<!calque.stack>
+}
+
+// CHECK-LABEL: func.func @stack_sum_like_examples(
+// CHECK: calque.stack_sum_like %{{.*}}, %{{.*}} : (tensor<?x3x!calque.stack>, tensor<?x1x!calque.stack>) -> tensor<?x1x!calque.stack>
+func.func @stack_sum_like_examples(%s: tensor<?x3x!calque.stack>, %t: tensor<!calque.stack>) -> tensor<?x!calque.stack> {
+  %e = calque.batch %s {axes = array<i64: 0>} : (tensor<?x3x!calque.stack>) -> tensor<3x!calque.stack>
+  %r = calque.stack_sum_like %e, %t : (tensor<3x!calque.stack>, tensor<!calque.stack>) -> tensor<!calque.stack>
+  %u = calque.unbatch %r, %e, %s {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<!calque.stack>, tensor<3x!calque.stack>, tensor<?x3x!calque.stack>) -> tensor<?x!calque.stack>
+  return %u : tensor<?x!calque.stack>
+}
+
+// CHECK-LABEL: func.func @empty_stack_examples(
+// CHECK-SAME: %[[X:.*]]: tensor<?xf32>)
+// CHECK-NEXT: %[[S:.*]] = calque.stack_empty %[[X]] : (tensor<?xf32>) -> tensor<?x!calque.stack>
+// CHECK-NEXT: %[[R:.*]] = calque.stack_is_empty %[[S]] : (tensor<?x!calque.stack>) -> tensor<?xi1>
+// CHECK-NEXT: return %[[R]]
+func.func @empty_stack_examples(%x: tensor<?xf32>) -> tensor<?xi1> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?xf32>) -> tensor<f32>
+  %s = calque.stack_empty %e : (tensor<f32>) -> tensor<!calque.stack>
+  %r = calque.stack_is_empty %s : (tensor<!calque.stack>) -> tensor<i1>
+  %u = calque.unbatch %r, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<i1>, tensor<f32>, tensor<?xf32>) -> tensor<?xi1>
+  return %u : tensor<?xi1>
 }
 
 // The slice's cotangent is that at the index; that of the tensor is 0 there.
@@ -674,14 +776,14 @@ func.func @update_at_each(%x: tensor<3xf32>, %i: tensor<2xi64>, %y: tensor<f32>)
 // Of a loop variable that is updated and read by slices alone, the slices are kept. What passes to one is added there.
 // CHECK-LABEL: func.func @reads(
 // CHECK: calque.while
-// CHECK: ^bb0(%{{.*}}: tensor<i64>, %[[A:.*]]: tensor<9x?xf32>, %{{.*}}: tensor<i64>, %{{.*}}: tensor<f64>, %[[STACK:.*]]: tensor<f64>, %{{.*}}: tensor<?xf32>, %{{.*}}: tensor<i64>):
+// CHECK: ^bb0(%{{.*}}: tensor<i64>, %[[A:.*]]: tensor<9x?xf32>, %{{.*}}: tensor<i64>, %{{.*}}: tensor<!calque.stack>, %[[STACK:.*]]: tensor<!calque.stack>, %{{.*}}: tensor<?xf32>, %{{.*}}: tensor<i64>):
 // CHECK: %[[S:.*]] = calque.gather %[[A]],
-// CHECK-NEXT: %[[PUSHED:.*]] = calque.stack_push %[[STACK]], %[[S]] : (tensor<f64>, tensor<?xf32>)
+// CHECK-NEXT: %[[PUSHED:.*]] = calque.stack_push %[[STACK]], %[[S]] : (tensor<!calque.stack>, tensor<?xf32>)
 // CHECK-NOT: calque.stack_push
 // CHECK: vector.yield {{.*}}, %[[PUSHED]] :
 // CHECK: calque.while
-// CHECK: %{{.*}}, %[[I:.*]] = calque.stack_pop %{{.*}} : (tensor<f64>, tensor<i64>)
-// CHECK: %{{.*}}, %[[READ:.*]] = calque.stack_pop %{{.*}} : (tensor<f64>, tensor<?xf32>)
+// CHECK: %{{.*}}, %[[I:.*]] = calque.stack_pop %{{.*}} : (tensor<!calque.stack>, tensor<i64>)
+// CHECK: %{{.*}}, %[[READ:.*]] = calque.stack_pop %{{.*}} : (tensor<!calque.stack>, tensor<?xf32>)
 // CHECK: %[[BEFORE:.*]] = calque.sub %[[I]],
 // CHECK: %[[G:.*]] = calque.gather %[[COTANGENT:.*]], %[[I]]
 // CHECK: %[[ZERO:.*]] = calque.update_at %[[COTANGENT]], %[[I]],
@@ -712,7 +814,7 @@ func.func @reads(%x: tensor<9x?xf32>, %y: tensor<?xf32>, %n: tensor<i64>, %seed:
 // A slice of what was updated in the iteration is computed again from the whole, which is kept.
 // CHECK-LABEL: func.func @reads_updated(
 // CHECK: calque.while
-// CHECK: calque.stack_push %{{.*}}, %{{.*}} : (tensor<f64>, tensor<9xf32>)
+// CHECK: calque.stack_push %{{.*}}, %{{.*}} : (tensor<!calque.stack>, tensor<9xf32>)
 // CHECK: calque.gather
 // CHECK-NOT: calque.stack_push
 // CHECK: calque.while
@@ -742,9 +844,9 @@ func.func @reads_updated(%x: tensor<9xf32>, %n: tensor<i64>, %seed: tensor<9xf32
 // CHECK-LABEL: func.func @host_call_in_loop(
 // CHECK: calque.while
 // CHECK: %[[GIVEN:.*]] = calque.host_call
-// CHECK-NEXT: calque.stack_push %{{.*}}, %[[GIVEN]] : (tensor<f64>, tensor<2xf64>)
+// CHECK-NEXT: calque.stack_push %{{.*}}, %[[GIVEN]] : (tensor<!calque.stack>, tensor<2xf64>)
 // CHECK: calque.while
-// CHECK: %{{.*}}, %[[ENTRY:.*]] = calque.stack_pop %{{.*}} : (tensor<f64>, tensor<2xf64>)
+// CHECK: %{{.*}}, %[[ENTRY:.*]] = calque.stack_pop %{{.*}} : (tensor<!calque.stack>, tensor<2xf64>)
 // CHECK-NOT: calque.host_call
 // CHECK: calque.mul %{{.*}}, %[[ENTRY]]
 // CHECK-NOT: calque.host_call

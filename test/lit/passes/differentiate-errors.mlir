@@ -387,14 +387,34 @@ func.func @varying_examples(%x: tensor<2x3xf32>) -> tensor<2xf32> {
 
 // -----
 
-func.func @on_entries_examples(%s: tensor<2xf64>) -> tensor<2xf32> {
-  %e = calque.batch %s {axes = array<i64: 0>} : (tensor<2xf64>) -> tensor<f64>
+func.func @on_entries_examples(%s: tensor<2x!calque.stack>) -> tensor<2xf32> {
+  %e = calque.batch %s {axes = array<i64: 0>} : (tensor<2x!calque.stack>) -> tensor<!calque.stack>
   // expected-error @below {{'calque.on_entries' op takes entries of its own sizes for each example}}
-  %r = calque.on_entries %e {entries = 1 : i64} : (tensor<f64>) -> tensor<f32> {
+  %r = calque.on_entries %e {entries = 1 : i64} : (tensor<!calque.stack>) -> tensor<f32> {
   ^bb0(%x: tensor<?xf32>):
     %sum = calque.reduce_sum %x : (tensor<?xf32>) -> tensor<f32>
     vector.yield %sum : tensor<f32>
   }
-  %u = calque.unbatch %r, %e, %s {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<f32>, tensor<f64>, tensor<2xf64>) -> tensor<2xf32>
+  %u = calque.unbatch %r, %e, %s {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<f32>, tensor<!calque.stack>, tensor<2x!calque.stack>) -> tensor<2xf32>
   return %u : tensor<2xf32>
+}
+
+// -----
+
+func.func @sized_push_examples(%s: tensor<!calque.stack>, %x: tensor<2x3xf32>) -> tensor<2x!calque.stack> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<2x3xf32>) -> tensor<3xf32>
+  // expected-error @below {{'calque.sized_push' op puts an entry of its own sizes for each example}}
+  %r = calque.sized_push %s, %e : (tensor<!calque.stack>, tensor<3xf32>) -> tensor<!calque.stack>
+  %u = calque.unbatch %r, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<!calque.stack>, tensor<3xf32>, tensor<2x3xf32>) -> tensor<2x!calque.stack>
+  return %u : tensor<2x!calque.stack>
+}
+
+// -----
+
+func.func @sized_pop_examples(%s: tensor<2x!calque.stack>, %like: tensor<3xf32>) -> tensor<2x3xf32> {
+  %e = calque.batch %s {axes = array<i64: 0>} : (tensor<2x!calque.stack>) -> tensor<!calque.stack>
+  // expected-error @below {{'calque.sized_pop' op takes an entry of its own sizes for each example}}
+  %below, %entry = calque.sized_pop %e, %like : (tensor<!calque.stack>, tensor<3xf32>) -> (tensor<!calque.stack>, tensor<3xf32>)
+  %u = calque.unbatch %entry, %e, %s {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<3xf32>, tensor<!calque.stack>, tensor<2x!calque.stack>) -> tensor<2x3xf32>
+  return %u : tensor<2x3xf32>
 }

@@ -13,7 +13,7 @@
 // CHECK: calque.while
 // CHECK-NOT: rhs_contracting = array<i64: 0>
 // CHECK-NOT: calque.tanh
-// CHECK: %{{.*}}, %[[AGAIN:.*]] = calque.stack_pop %{{.*}}, %{{.*}} : (tensor<f64>, tensor<2x4xf32>)
+// CHECK: %{{.*}}, %[[AGAIN:.*]] = calque.stack_pop %{{.*}}, %{{.*}} : (tensor<!calque.stack>, tensor<2x4xf32>)
 // CHECK: calque.mul
 // CHECK-NOT: calque.tanh
 // CHECK: return

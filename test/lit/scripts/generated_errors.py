@@ -7,7 +7,9 @@ from records import LIT, operations
 
 VALUES = {"I64Attr": "0", "BoolAttr": "true", "StrAttr": '""', "Calque_TextAttr": '""', "DenseI64ArrayAttr": "array<i64>", "Calque_DTypeAttr": "f32", "ElementsAttr": "dense<0.0> : tensor<f32>"}
 GOOD, BAD = "tensor<f32>", "tensor<*xf16>"
-KIND = "ranked tensor of 1-bit signless integer or 32-bit signless integer or 64-bit signless integer or 32-bit float or 64-bit float values, but got '%s'" % BAD
+STACK = "tensor<!calque.stack>"
+NUMBERS = "1-bit signless integer or 32-bit signless integer or 64-bit signless integer or 32-bit float or 64-bit float"
+KINDS = {"Calque_StackTensor": "stack", "Calque_AnyTensor": NUMBERS + " or stack", "Calque_SizesTensor": NUMBERS + " or stack"}
 
 
 def case(op, message, operands, attributes, results):
@@ -18,16 +20,30 @@ def case(op, message, operands, attributes, results):
     print("func.func @%s(%s) {\n  // expected-error @below {{%s}}\n  %s\n  return\n}\n// -----" % (op, arguments, message, body))
 
 
+def constraint(definition):
+    """The name of the constraint on an operand, or on each of a variadic one."""
+    return definition["baseType"]["def"] if "Variadic" in definition["!superclasses"] else definition["!name"]
+
+
+def good(definitions):
+    return [STACK if constraint(definition) == "Calque_StackTensor" else GOOD for _, definition in definitions]
+
+
+def wrong(definitions, i, many):
+    kind = KINDS.get(constraint(definitions[i][1]), NUMBERS)
+    return "%sranked tensor of %s values, but got '%s'" % ("variadic of " * many, kind, BAD)
+
+
 def cases(op, record):
     variadic = [definition["!superclasses"].count("Variadic") for _, definition in record["operands"]]
     outcomes = [definition["!superclasses"].count("Variadic") for _, definition in record["outcomes"]]
-    operands, results = [GOOD] * len(variadic), [GOOD] * len(outcomes)
+    operands, results = good(record["operands"]), good(record["outcomes"])
     attributes = {name: VALUES[definition["!name"]] for name, definition in record["attributes"] if not definition.get("defaultValue")}
 
     for i, many in enumerate(variadic):
-        case(op, "operand #%d must be %s%s" % (i, "variadic of " * many, KIND), operands[:i] + [BAD] + operands[i + 1:], attributes, results)
+        case(op, "operand #%d must be %s" % (i, wrong(record["operands"], i, many)), operands[:i] + [BAD] + operands[i + 1:], attributes, results)
     for i, many in enumerate(outcomes):
-        case(op, "result #%d must be %s%s" % (i, "variadic of " * many, KIND), operands, attributes, results[:i] + [BAD] + results[i + 1:])
+        case(op, "result #%d must be %s" % (i, wrong(record["outcomes"], i, many)), operands, attributes, results[:i] + [BAD] + results[i + 1:])
     if not any(variadic):
         count = len(operands)
         message = ["requires zero operands", "requires a single operand", "expected %d operands, but found %d" % (count, count + 1)][min(count, 2)]
@@ -51,10 +67,12 @@ def inference(records):
         for function in re.findall(r"^func\.func .*?^}", "\n".join(expand(path.read_text())), flags=re.M | re.S):
             for line in function.splitlines():
                 found = re.match(r"  (%\w+(?:, %\w+)*) = calque\.(\w+) .* -> ", line)
-                if not found or found[2] not in todo:
+                if not found or found[2] not in todo or re.search(r"%(?!arg)", line.split(" = ", 1)[1]):
                     continue
                 todo.remove(found[2])
-                types = ["tensor<13x17x?xi1>"] * len(found[1].split(","))
+                stacks = [constraint(definition) == "Calque_StackTensor" for _, definition in records[found[2]]["outcomes"]]
+                stacks += stacks[-1:] * (found[1].count(",") + 1 - len(stacks))  # the last is variadic
+                types = ["tensor<13x17x?x!calque.stack>" if stack else "tensor<13x17x?xi1>" for stack in stacks]
                 print(function.splitlines()[0])
                 print("  // expected-error @below {{are incompatible with return type(s) of operation '%s'}}" % "', '".join(types))
                 print("  // expected-error @below {{failed to infer returned types}}")
