@@ -69,6 +69,17 @@ using ConstantRef = std::shared_ptr<const ConstantData>;
 class Recording;
 using RecordingRef = std::shared_ptr<const Recording>;
 
+} // namespace calque::schema
+
+#ifdef _GLIBCXX_RELEASE
+// libstdc++ takes a variant of texts, lists and shared pointers for one that always has a value. Where memory runs out
+// while it is copied, it then destroys a value that is not there. One alternative that is said to be otherwise makes it
+// look.
+template <> struct std::__detail::__variant::_Never_valueless_alt<calque::schema::RecordingRef> : std::false_type {};
+#endif
+
+namespace calque::schema {
+
 using Attribute =
     std::variant<bool, std::int64_t, Scalar, std::string, std::vector<std::int64_t>, DType, ConstantRef, RecordingRef>;
 // The alternatives of Attribute in order, and then Text, which is a string that code does not depend on.
