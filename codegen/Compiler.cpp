@@ -1,5 +1,6 @@
 // The compiler's side of program/Compiler.h.
 #include "codegen/PrintStage.h"
+#include "codegen/native/Memory.h"
 #include "codegen/native/NativeCode.h"
 #include "codegen/native/Threads.h"
 #include "codegen/native/TimeReport.h"
@@ -49,6 +50,7 @@ public:
     codegen::Pipelines pipelines{context, /*verifyEach=*/false};
     int uses = 0;
     size_t bytes = 0; // of constants
+    std::unique_ptr<Entry> next;
   };
 
   Contexts() { codegen::registerPipelineDialects(registry); }
@@ -69,28 +71,33 @@ private:
   std::unique_ptr<Entry> take() {
     {
       std::lock_guard lock(mutex);
-      if (!idle.empty()) {
-        std::unique_ptr<Entry> entry = std::move(idle.back());
-        idle.pop_back();
+      if (idle) {
+        std::unique_ptr<Entry> entry = std::move(idle);
+        idle = std::move(entry->next);
         return entry;
       }
     }
     return std::make_unique<Entry>(registry);
   }
   void giveBack(std::unique_ptr<Entry> entry) {
-    std::lock_guard lock(mutex);
-    idle.push_back(std::move(entry));
+    std::lock_guard lock(mutex); // under which nothing is allocated, as that may leave it locked
+    entry->next = std::move(idle);
+    idle = std::move(entry);
   }
 
   DialectRegistry registry;
   std::mutex mutex;
-  std::vector<std::unique_ptr<Entry>> idle;
+  std::unique_ptr<Entry> idle; // the first of them
 };
 
 class CompilerImpl : public Compiler {
 public:
-  explicit CompilerImpl(const runtime::RuntimeFunction *functions) : functions(functions) {}
-  void setExternRules(schema::ExternRules *rules) override { ir::setExternRules(rules); }
+  explicit CompilerImpl(const runtime::RuntimeFunction *functions) : functions(functions) { codegen::leaveForMemory(); }
+  bool ranOutOfMemory() const override { return ranOut; }
+  void setExternRules(schema::ExternRules *rules) override {
+    externRules.rules = rules;
+    ir::setExternRules(&externRules);
+  }
 
   CompileResult compile(const schema::Recording &recording, runtime::KernelSource &kernels,
                         CompileOptions options) override {
@@ -107,7 +114,7 @@ public:
         return failure();
       CompiledProgram compiled;
       compiled.kernels = kernelsOf(planned->kernels, options, kernels, entry, result);
-      if (!result.error.empty())
+      if (ranOut || !result.error.empty())
         return failure();
       compiled.plan = std::move(planned->plan);
       compiled.interface = std::move(planned->interface);
@@ -141,18 +148,35 @@ public:
 
   std::vector<bool> connected(const schema::Recording &recording) override {
     std::vector<bool> result;
-    contexts.with(bytesOfConstants(recording), [&](Contexts::Entry &entry) {
-      MLIRContext &context = entry.context;
-      // What can't be differentiated is said when it is compiled.
-      ScopedDiagnosticHandler handler(&context, [](Diagnostic &) { return success(); });
-      OwningOpRef<ModuleOp> module = ir::importRecording(recording, &context);
-      SmallVector<bool> found = connectedResults(*module->getOps<func::FuncOp>().begin());
-      result.assign(found.begin(), found.end());
+    withinMemory([&] {
+      contexts.with(bytesOfConstants(recording), [&](Contexts::Entry &entry) {
+        MLIRContext &context = entry.context;
+        // What can't be differentiated is said when it is compiled.
+        ScopedDiagnosticHandler handler(&context, [](Diagnostic &) { return success(); });
+        OwningOpRef<ModuleOp> module = ir::importRecording(recording, &context);
+        SmallVector<bool> found = connectedResults(*module->getOps<func::FuncOp>().begin());
+        result.assign(found.begin(), found.end());
+      });
     });
     return result;
   }
 
 private:
+  struct RulesOutside : schema::ExternRules {
+    schema::RecordingRef batched(const std::string &symbol, std::span<const schema::TensorType> operands,
+                                 const std::vector<bool> &batched, std::string &error) override {
+      codegen::OutsideCompiler outside;
+      return rules->batched(symbol, operands, batched, error);
+    }
+    schema::ExternRules *rules = nullptr;
+  };
+
+  // Calls a function, unless memory has run out before.
+  void withinMemory(llvm::function_ref<void()> run) {
+    if (!ranOut && !codegen::withinMemory(run))
+      ranOut = true;
+  }
+
   // A kernel that is not there yet.
   struct Missing {
     Location location;
@@ -177,7 +201,11 @@ private:
       codegen::TimedStep step(options, Stage::Outlined, "find-kernel");
       std::string text = codegen::textOf(kernel.function);
       runtime::KernelKey key = codegen::keyOf(text, options);
-      if ((kernels[number] = source.find(key)))
+      {
+        codegen::OutsideCompiler outside;
+        kernels[number] = source.find(key);
+      }
+      if (kernels[number])
         continue;
       std::vector<size_t> &numbers = sought[key];
       if (numbers.empty())
@@ -209,17 +237,19 @@ private:
         Missing &kernel = *order[i];
         codegen::KernelCode code = codegen::compileKernel(kernel.text, options, entry.context, entry.pipelines);
         kernel.error = std::move(code.error);
-        if (code.image)
+        if (code.image) {
+          codegen::OutsideCompiler outside;
           kernel.made = source.add(kernel.key, *code.image, kernel.error);
+        }
       }
     };
     size_t most = std::min<size_t>(std::thread::hardware_concurrency(), order.size());
     codegen::onThreads(
-        most > 1 ? most - 1 : 0, [&] { work(own); },
+        most > 1 ? most - 1 : 0, [&] { withinMemory([&] { work(own); }); },
         [&] {
           codegen::CompilerUse inUse;
           if (inUse)
-            contexts.with(0, work);
+            withinMemory([&] { contexts.with(0, work); });
         });
   }
 
@@ -255,27 +285,33 @@ private:
       result.error = "the process is ending, and nothing is compiled any more";
       return;
     }
-    contexts.with(bytesOfConstants(recording), [&](Contexts::Entry &entry) {
-      MLIRContext &context = entry.context;
-      ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-        if (diagnostic.getSeverity() == DiagnosticSeverity::Error && result.error.empty()) {
-          result.error = inUsersWords(recording, diagnostic);
-          result.line = codegen::lineOf(diagnostic.getLocation());
+    withinMemory([&] {
+      contexts.with(bytesOfConstants(recording), [&](Contexts::Entry &entry) {
+        MLIRContext &context = entry.context;
+        ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() == DiagnosticSeverity::Error && result.error.empty()) {
+            result.error = inUsersWords(recording, diagnostic);
+            result.line = codegen::lineOf(diagnostic.getLocation());
+          }
+          return success();
+        });
+        OwningOpRef<ModuleOp> program;
+        {
+          codegen::TimedStep step(options, Stage::Traced, "import");
+          program = ir::importRecording(recording, &context, numbered);
         }
-        return success();
+        if (failed(use(*program, entry)) && result.error.empty())
+          result.error = "compilation failed without a diagnostic";
       });
-      OwningOpRef<ModuleOp> program;
-      {
-        codegen::TimedStep step(options, Stage::Traced, "import");
-        program = ir::importRecording(recording, &context, numbered);
-      }
-      if (failed(use(*program, entry)) && result.error.empty())
-        result.error = "compilation failed without a diagnostic";
     });
+    if (ranOut)
+      result = {};
   }
 
   const runtime::RuntimeFunction *const functions;
   Contexts contexts;
+  RulesOutside externRules;
+  std::atomic<bool> ranOut{false}; // of memory: then LLVM and the contexts are half changed
 };
 
 } // namespace
@@ -285,7 +321,20 @@ extern "C" __attribute__((visibility("default"))) calque::Compiler *
 calque_compiler(int version, const calque::runtime::RuntimeFunction *functions) {
   if (version != calque::kCompilerInterfaceVersion)
     return nullptr;
+  using namespace calque;
   // Never destroyed: static destructors may still call its native code.
-  static auto *compiler = new calque::CompilerImpl(functions);
+  static constinit CompilerImpl *compiler = nullptr;
+  static constinit bool isTried = false; // what LLVM has made of its own may be half of it
+  {
+    static constinit std::mutex mutex;
+    std::lock_guard lock(mutex);
+    if (!isTried)
+      codegen::withinMemory([&] {
+        isTried = true;
+        compiler = new CompilerImpl(functions);
+      });
+  }
+  if (!compiler)
+    codegen::failForMemory();
   return compiler;
 }

@@ -22,7 +22,7 @@
 
 namespace calque {
 
-inline constexpr int kCompilerInterfaceVersion = 11;
+inline constexpr int kCompilerInterfaceVersion = 12;
 
 // The stages of the compiler, each named after what the IR has become.
 enum class Stage {
@@ -206,9 +206,12 @@ public:
   virtual PrintResult print(const schema::Recording &recording, Stage stage, CompileOptions options = {}) = 0;
   // What Stage::Schedule prints, as data. Empty for a program that can't be compiled.
   virtual ScheduledProgram schedule(const schema::Recording &recording, CompileOptions options = {}) = 0;
+  // Whether memory has run out in one of these calls, which then has given nothing. LLVM can't be used any more, and
+  // later calls give nothing either.
+  virtual bool ranOutOfMemory() const = 0;
 };
 
-// Returns null when the version is not the library's. Native code calls these functions of the runtime, whatever the
+// Returns null when the version is not the library's; throws std::bad_alloc. Native code calls these functions of the runtime, whatever the
 // process shows by name.
 using CompilerFactory = Compiler *(*)(int version, const runtime::RuntimeFunction *functions);
 

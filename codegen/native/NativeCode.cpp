@@ -82,10 +82,11 @@ class Backend {
 public:
   static std::unique_ptr<Backend> make(CompileOptions options, std::string &error) {
     std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(options, error);
-    return machine ? std::make_unique<Backend>(std::move(machine)) : nullptr;
+    return machine ? std::make_unique<Backend>(options, std::move(machine)) : nullptr;
   }
 
-  explicit Backend(std::unique_ptr<llvm::TargetMachine> target) : machine(std::move(target)), passes(machine.get()) {
+  Backend(CompileOptions options, std::unique_ptr<llvm::TargetMachine> target)
+      : optimizes(options.optimize), cpu(options.cpu), machine(std::move(target)), passes(machine.get()) {
     passes.registerModuleAnalyses(modules);
     passes.registerCGSCCAnalyses(components);
     passes.registerFunctionAnalyses(functions);
@@ -98,6 +99,9 @@ public:
                   "instcombine<no-verify-fixpoint>,early-cse<memssa>,simplifycfg)"));
   }
 
+  bool isFor(const CompileOptions &options) const { return optimizes == options.optimize && cpu == options.cpu; }
+  Backend *next = nullptr; // of those that are idle
+
   llvm::TargetMachine &target() { return *machine; }
 
   void optimize(llvm::Module &module) {
@@ -106,6 +110,8 @@ public:
   }
 
 private:
+  const bool optimizes;
+  const runtime::Cpu cpu;
   std::unique_ptr<llvm::TargetMachine> machine;
   llvm::PassBuilder passes;
   llvm::LoopAnalysisManager loops;
@@ -117,24 +123,25 @@ private:
 
 // Calls a function with a backend that nothing else uses meanwhile; without one, returns the reason.
 std::string withBackend(CompileOptions options, llvm::function_ref<void(Backend &)> use) {
-  static std::mutex mutex;
-  // Never destroyed, as LLVM's own objects may be gone by then.
-  static auto &idle = *new std::map<std::pair<bool, runtime::Cpu>, std::vector<std::unique_ptr<Backend>>>;
-  std::pair key(options.optimize, options.cpu);
-  std::unique_ptr<Backend> backend;
+  static constinit std::mutex mutex; // under which nothing is allocated, as that may leave it locked
+  // Of all options. Never destroyed, as LLVM's own objects may be gone by then.
+  static constinit Backend *idle = nullptr;
+  Backend *backend = nullptr;
   {
     std::lock_guard lock(mutex);
-    if (std::vector<std::unique_ptr<Backend>> &own = idle[key]; !own.empty()) {
-      backend = std::move(own.back());
-      own.pop_back();
-    }
+    Backend **at = &idle;
+    while (*at && !(*at)->isFor(options))
+      at = &(*at)->next;
+    if ((backend = *at))
+      *at = backend->next;
   }
   std::string error;
-  if (!backend && !(backend = Backend::make(options, error)))
+  if (!backend && !(backend = Backend::make(options, error).release()))
     return error;
   use(*backend);
   std::lock_guard lock(mutex);
-  idle[key].push_back(std::move(backend));
+  backend->next = idle;
+  idle = backend;
   return error;
 }
 

@@ -1,6 +1,7 @@
 // Compiled with exceptions, by which the standard library says that there are no more threads.
 #include "codegen/native/Threads.h"
 
+#include <new>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -14,6 +15,7 @@ void onThreads(std::size_t others, const std::function<void()> &here, const std:
     while (threads.size() < others)
       threads.emplace_back(there);
   } catch (const std::system_error &) { // the others do the work
+  } catch (const std::bad_alloc &) {
   }
   here();
   for (std::thread &thread : threads)

@@ -44,7 +44,14 @@ std::unique_ptr<const Code> compile(const schema::Recording &recording, const Co
   runtime::ForkSection section;
   KnownCode &known = KnownCode::ofProcess();
   compilations.fetch_add(1);
-  CompileResult compiled = compiler().compile(recording, known, options);
+  CompileResult compiled;
+  try {
+    compiled = compiler().compile(recording, known, options);
+  } catch (const MemoryError &error) {
+    if (error.location().line)
+      throw;
+    failForCompilersMemory(where);
+  }
   if (!compiled.program) {
     SourceLocation line = locationOf(compiled.line);
     throw CompileError(compiled.error.empty() ? "the compiler gave no reason" : compiled.error,

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "calque/error.h"
 #include "calque/version.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/core/OwnStack.h"
 #include "frontend/operations/UserOperationRegistry.h"
 #include "runtime/Fork.h"
@@ -33,7 +34,8 @@ Compiler *loadCompiler() {
   return compiler;
 }
 
-// Compiles on a stack that is deep enough, whatever the caller's is.
+// Compiles on a stack that is deep enough, whatever the caller's is. MemoryError where memory runs out in the compiler,
+// which can't be used any more then.
 class CompilerOnOwnStack : public Compiler {
 public:
   CompilerOnOwnStack() {
@@ -44,27 +46,35 @@ public:
   CompileResult compile(const schema::Recording &recording, runtime::KernelSource &kernels,
                         CompileOptions options) override {
     CompileResult result;
-    onOwnStack([&] { result = loaded->compile(recording, kernels, options); });
+    use([&] { result = loaded->compile(recording, kernels, options); });
     return result;
   }
   std::vector<bool> connected(const schema::Recording &recording) override {
     std::vector<bool> result;
-    onOwnStack([&] { result = loaded->connected(recording); });
+    use([&] { result = loaded->connected(recording); });
     return result;
   }
   PrintResult print(const schema::Recording &recording, Stage stage, CompileOptions options) override {
     PrintResult result;
-    onOwnStack([&] { result = loaded->print(recording, stage, options); });
+    use([&] { result = loaded->print(recording, stage, options); });
     return result;
   }
 
   ScheduledProgram schedule(const schema::Recording &recording, CompileOptions options) override {
     ScheduledProgram result;
-    onOwnStack([&] { result = loaded->schedule(recording, options); });
+    use([&] { result = loaded->schedule(recording, options); });
     return result;
   }
 
+  bool ranOutOfMemory() const override { return loaded->ranOutOfMemory(); }
+
 private:
+  template <typename F> void use(F &&call) {
+    onOwnStack(call);
+    if (loaded->ranOutOfMemory())
+      failForCompilersMemory(userLine({}));
+  }
+
   Compiler *loaded = nullptr;
 };
 } // namespace
@@ -83,6 +93,10 @@ std::string compilerLibrary() {
       return beside;
   }
   return kCompilerLibrary;
+}
+
+void failForCompilersMemory(SourceLocation where) {
+  throw MemoryError("there is no memory to compile this, and nothing else is compiled in this process any more", where);
 }
 
 Compiler &compiler() {
