@@ -174,7 +174,26 @@ def Calque_SigmoidOp : Calque_UnaryOp<"sigmoid", "elementwiseFloat"> {
   // Of exp(-|x|), which does not overflow: below zero 1 / (1 + exp(-x)) would be 0 where the result is small.
   let scalar = (S_div (S_select (S_less $x, (S_const "0.0", $x)), (S_exp (S_neg (S_abs $x))), (S_const "1.0", $x)),
                       (S_add (S_const "1.0", $x), (S_exp (S_neg (S_abs $x)))));
-  let partials = [(Apply "mul", $result, (Apply "sub", (Constant "1.0"), $result))];
+  // Of the result, which is there. Near 0 its own derivative would be lost in that of 1 - 2 * sigmoid(x), which is the
+  // difference of two numbers near 1, so that it is another operation's.
+  let partials = [(Apply "known", (Apply "sigmoid_slope", $x),
+                                  (Apply "mul", $result, (Apply "sub", (Constant "1.0"), $result)))];
+}
+def Calque_SigmoidSlopeOp : Calque_UnaryOp<"sigmoid_slope", "elementwiseFloat"> {
+  let function = "";
+  let inMessages = "sigmoid";
+  let notSaved = 1;
+  let summary = "The derivative of sigmoid";
+  let scalar = (S_div (S_exp (S_neg (S_abs $x))),
+                      (S_mul (S_add (S_const "1.0", $x), (S_exp (S_neg (S_abs $x)))),
+                             (S_add (S_const "1.0", $x), (S_exp (S_neg (S_abs $x))))));
+  let ignoresSign = 1;
+  let partials = [(Apply "neg", (Apply "mul", $result, (Apply "tanh", (Apply "mul", (Constant "0.5"), $x))))];
+}
+def Calque_SoftplusOp : Calque_UnaryOp<"softplus", "elementwiseFloat"> {
+  let summary = "log(1 + exp(x)), which does not overflow";
+  let scalar = (S_add (S_maximum $x, (S_const "0.0", $x)), (S_log1p (S_exp (S_neg (S_abs $x)))));
+  let partials = [(Apply "sigmoid", $x)];
 }
 def Calque_ReluOp : Calque_UnaryOp<"relu", "elementwiseNumeric"> {
   let summary = "max(x, 0)";

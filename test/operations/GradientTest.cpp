@@ -57,3 +57,39 @@ TEST(Gradient, OfThePowerZeroIsZero) {
     EXPECT_EQ(valuesOf(jvp(slope, x, makeTensor<double>(dtype, {1, 1, 1, 1, 1}, {5})).second), std::vector<double>{1});
   }
 }
+
+// Where s = sigmoid(x) is near 1/2, 1 - 2 s is the difference of numbers near 1. The expected values are
+// s (1 - s) (1 - 2 s) and s (1 - s) (1 - 6 s + 6 s^2) of these doubles, computed in 80 decimal digits (Python's
+// decimal).
+TEST(Gradient, OfHigherOrderIsExactNearTheMiddleOfSigmoid) {
+  const std::vector<double> at = {1e-9, -1e-9, 1e-5, 0.001, 0.1, 1, -3, -20};
+  const std::vector<double> second = {-1.25000000000000008e-10, 1.25000000000000008e-10,  -1.24999999995833349e-06,
+                                      -1.24999958333342194e-04, -1.24584217214678446e-02, -9.08577476729484079e-02,
+                                      4.08915746609434805e-02,  2.06115360544514093e-09};
+  const std::vector<double> third = {-1.25000000000000000e-01, -1.25000000000000000e-01, -1.24999999987499999e-01,
+                                     -1.24999875000044267e-01, -1.23754416340829260e-01, -3.53255805162356468e-02,
+                                     3.29310762242564226e-02,  2.06115358845172399e-09};
+  using F = std::function<Tensor(const Tensor &)>;
+  auto derivative = [](const F &f) -> F {
+    return [f](const Tensor &x) { return grad([&](const Tensor &y) { return sum(f(y)); })(x); };
+  };
+  auto forward = [](const F &f) -> F {
+    return [f](const Tensor &x) { return jvp(f, x, ones(x.shape(), DType::Float64)).second; };
+  };
+  const F slope = derivative([](const Tensor &x) { return sigmoid(x); }), curvature = derivative(slope),
+          bend = derivative(derivative(derivative([](const Tensor &x) { return softplus(x); })));
+  const Tensor x = tensor<double>(at);
+  auto expect = [&](const F &f, const std::vector<double> &expected) {
+    for (const Tensor &found : {f(x), function<Tensor(const Tensor &)>(f)(x)})
+      for (std::size_t i = 0; i < at.size(); ++i)
+        EXPECT_NEAR(found.data<double>()[i] / expected[i], 1, 4e-15) << at[i];
+  };
+  expect(curvature, second);
+  expect(forward(slope), second);
+  expect(derivative(curvature), third);
+  expect(bend, second);
+  expect(forward(forward(forward([](const Tensor &x) { return softplus(x); }))), second);
+  // The first derivative is of the result, as ever.
+  const Tensor s = sigmoid(x), first = slope(x), expected = s * (1.0 - s);
+  EXPECT_TRUE(std::ranges::equal(first.bytes(), expected.bytes()));
+}

@@ -2,6 +2,7 @@
 #ifndef CALQUE_TEST_OPERATIONS_REFERENCES_H
 #define CALQUE_TEST_OPERATIONS_REFERENCES_H
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -48,6 +49,8 @@ template <typename T> T sqrt_(T x) { return std::sqrt(x); }
 template <typename T> T rsqrt_(T x) { return 1 / std::sqrt(x); }
 template <typename T> T tanh_(T x) { return std::tanh(x); }
 template <typename T> T sigmoid_(T x) { return 1 / (1 + std::exp(-x)); }
+template <typename T> T sigmoid_slope_(T x) { return sigmoid_(x) * sigmoid_(-x); }
+template <typename T> T softplus_(T x) { return std::max(x, T(0)) + std::log1p(std::exp(-std::abs(x))); }
 template <typename T> T erf_(T x) { return std::erf(x); }
 template <typename T> T sin_(T x) { return std::sin(x); }
 template <typename T> T cos_(T x) { return std::cos(x); }

@@ -180,9 +180,9 @@ void emitReference(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
 }
 
 void emitTestData(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
-  llvm::emitSourceFileHeader("Test data of elementwise operations", os);
+  llvm::emitSourceFileHeader("Test data of public elementwise operations", os);
   for (const OperationRecord &op : collectOperations(records)) {
-    if (!op.elementwise() || !op.attributes().empty())
+    if (!op.elementwise() || !op.attributes().empty() || op.function().empty())
       continue;
     std::vector<llvm::StringRef> domain = op.record().getValueAsListOfStrings("domain");
     os << "{schema::OpId::" << op.idName() << ", " << domain[0] << ", " << domain[1] << ", {";

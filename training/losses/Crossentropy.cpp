@@ -7,7 +7,6 @@
 
 namespace calque {
 
-using activations::softplus;
 using training::describe;
 using training::fail;
 using training::kEpsilon;

@@ -9,6 +9,7 @@
 
 #include "calque/callable.h"
 #include "calque/config.h"
+#include "calque/functions.h"
 #include "calque/tensor.h"
 
 #include <functional>
@@ -36,7 +37,7 @@ CALQUE_API Tensor selu(const Operand &x);
 CALQUE_API Tensor gelu(const Operand &x, bool approximate = false);
 CALQUE_API Tensor silu(const Operand &x);     // x * sigmoid(x), also called swish
 CALQUE_API Tensor mish(const Operand &x);     // x * tanh(softplus(x)). Misra: Mish, 2019
-CALQUE_API Tensor softplus(const Operand &x); // log(1 + exp(x)), which does not overflow
+using calque::softplus;                       // log(1 + exp(x)), which does not overflow
 CALQUE_API Tensor softsign(const Operand &x); // x / (1 + |x|)
 CALQUE_API Tensor sigmoid(const Operand &x);
 CALQUE_API Tensor hard_sigmoid(const Operand &x); // x / 6 + 1/2, between 0 and 1
