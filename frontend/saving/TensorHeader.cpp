@@ -12,16 +12,16 @@ namespace calque::detail {
 
 namespace {
 
-struct Code {
+struct SafetensorsCode {
   std::string_view name;
   std::size_t bits;
 };
 // Those of version 0.8 of Python's package.
-constexpr Code kCodes[] = {{"BOOL", 8},        {"F4", 4},      {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"U8", 8},
-                           {"I8", 8},          {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8},
-                           {"F8_E5M2FNUZ", 8}, {"I16", 16},    {"U16", 16},    {"F16", 16},    {"BF16", 16},
-                           {"I32", 32},        {"U32", 32},    {"F32", 32},    {"C64", 64},    {"F64", 64},
-                           {"I64", 64},        {"U64", 64}};
+constexpr SafetensorsCode kCodes[] = {
+    {"BOOL", 8},    {"F4", 4},      {"F6_E2M3", 6}, {"F6_E3M2", 6},     {"U8", 8},          {"I8", 8},
+    {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}, {"I16", 16},
+    {"U16", 16},    {"F16", 16},    {"BF16", 16},   {"I32", 32},        {"U32", 32},        {"F32", 32},
+    {"C64", 64},    {"F64", 64},    {"I64", 64},    {"U64", 64}};
 
 // Takes the header apart while it is parsed, and ends where it is not of the one form that the format has. So nothing
 // is kept that the format has not, names that are given twice are seen, and nothing nests deeply.
@@ -149,7 +149,7 @@ std::optional<std::uint64_t> bytesOf(const TensorHeader::Entry &entry) {
 } // namespace
 
 std::size_t bitsOf(std::string_view code) {
-  for (const Code &each : kCodes)
+  for (const SafetensorsCode &each : kCodes)
     if (each.name == code)
       return each.bits;
   return 0;

@@ -18,7 +18,7 @@ constexpr double kWidth = 640, kHeight = 360, kLeft = 60, kRight = 150, kTop = 2
 constexpr const char *kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"};
 
 // What an axis shows.
-struct Range {
+struct Interval {
   double low = 0, high = 1;
 
   // Halves of numbers, so that the difference of two of any size is finite.
@@ -34,8 +34,8 @@ struct Range {
   }
 };
 
-Range rangeOf(const std::vector<double> &values) {
-  Range range;
+Interval rangeOf(const std::vector<double> &values) {
+  Interval range;
   bool isFirst = true;
   for (double value : values)
     if (std::isfinite(value)) {
@@ -77,7 +77,7 @@ std::string History::svg(const std::vector<std::string> &names, SourceLocation w
           absl::StrCat("history: there is no '", name, "'; there are '", absl::StrJoin(known, "', '"), "'"), where);
     all.insert(all.end(), found->second.begin(), found->second.end());
   }
-  const Range across = rangeOf(epochs), up = rangeOf(all);
+  const Interval across = rangeOf(epochs), up = rangeOf(all);
   auto xOf = [&](double value) { return kLeft + across.fraction(value) * (kWidth - kLeft - kRight); };
   auto yOf = [&](double value) { return kHeight - kBottom - up.fraction(value) * (kHeight - kTop - kBottom); };
 
