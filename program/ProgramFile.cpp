@@ -2,6 +2,8 @@
 
 #include "schema/Bytes.h"
 
+#include <algorithm>
+
 namespace calque::detail {
 
 using runtime::ByteReader;

@@ -6,6 +6,7 @@
 #include "frontend/compiled/ProgramKey.h"
 #include "schema/Bytes.h"
 
+#include <algorithm>
 #include <cstring>
 #include <elf.h>
 #include <fstream>

@@ -7,6 +7,7 @@
 #include "absl/container/inlined_vector.h"
 #include "frontend/core/KeyEntry.h"
 
+#include <algorithm>
 #include <bit>
 #include <tuple>
 

@@ -179,6 +179,13 @@ bool Size::equalUnknown(const Size &a, const Size &b) {
 std::string Size::str() const { return is_known() ? absl::StrCat(value_) : "?"; }
 std::ostream &operator<<(std::ostream &os, const Size &size) { return os << size.str(); }
 
+Shape::Shape(std::initializer_list<Size> sizes) : Shape(sizes.begin(), sizes.end(), SourceLocation()) {}
+Shape::Shape(std::size_t rank, const Size &size) {
+  for (std::size_t i = 0; i < rank; ++i)
+    push_back(size);
+}
+Shape::operator std::vector<std::int64_t>() const { return {begin(), end()}; }
+
 void Shape::push_back(Size size) {
   if (rank_ < kSmall && large_.empty()) {
     small_[rank_] = std::move(size);

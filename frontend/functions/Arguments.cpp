@@ -1,9 +1,12 @@
 #include "calque/arguments.h"
 
 #include "absl/hash/hash.h"
+#include "calque/callable.h"
+#include "calque/control_flow.h"
 #include "frontend/core/CallNames.h"
 #include "frontend/core/Trace.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace calque::detail {
@@ -18,6 +21,27 @@ constinit thread_local std::uint64_t tracingMode = 0;
 // Exclusive or: scopes may end in another order than they began in.
 ModeScope::ModeScope(std::uint64_t mode) : mode(absl::HashOf(mode)) { tracingMode ^= this->mode; }
 ModeScope::~ModeScope() { tracingMode ^= mode; }
+
+std::shared_ptr<const void> shared(const void *object, void (*destroy)(const void *)) { return {object, destroy}; }
+
+void TensorCollector::tensor(const Tensor &x) { tensors.push_back(x); }
+
+void ProducedCollector::tensor(const Tensor &x) { tensors.push_back(x); }
+void ProducedCollector::variable(const Variable &x) { states.push_back(x.state().get()); }
+void ProducedCollector::host(std::uint64_t bits) { Produced::host.push_back(bits); }
+void ProducedCollector::text(const std::string &text) { texts.push_back(text); }
+
+void sortEntries(std::vector<const void *> &entries, bool (*isLess)(const void *, const void *)) {
+  std::sort(entries.begin(), entries.end(), isLess);
+}
+
+std::span<const std::uint64_t> Arguments::key() const { return {words_.data(), words_.size()}; }
+std::span<const Tensor *const> Arguments::tensors() const { return {tensors_.data(), tensors_.size()}; }
+std::span<const Variable *const> Arguments::variables() const { return {variables_.data(), variables_.size()}; }
+
+inline void Arguments::word(std::uint64_t value) { words_.push_back(value); }
+void Arguments::host(std::uint64_t bits) { word(bits); }
+void Arguments::tensor(Tensor &&x) { tensor(made_.emplace_front(std::move(x))); }
 
 Arguments::Arguments(const SourceLocation &where) : where_(where) { word(tracingMode); }
 

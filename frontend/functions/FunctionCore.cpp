@@ -11,6 +11,7 @@
 #include "frontend/core/Tracer.h"
 #include "runtime/Fork.h"
 
+#include <algorithm>
 #include <cctype>
 #include <chrono>
 

@@ -5,6 +5,7 @@
 #include "frontend/functions/FunctionCore.h"
 #include "frontend/operations/HostCall.h"
 
+#include <algorithm>
 #include <cmath>
 #include <exception>
 

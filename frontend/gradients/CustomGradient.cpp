@@ -8,6 +8,8 @@
 #include "frontend/core/Tracer.h"
 #include "frontend/gradients/Tape.h"
 
+#include <algorithm>
+
 namespace calque {
 namespace detail {
 

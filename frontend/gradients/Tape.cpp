@@ -8,6 +8,7 @@
 #include "frontend/native/Capture.h"
 #include "schema/HashTables.h"
 
+#include <algorithm>
 #include <array>
 #include <numeric>
 

@@ -261,6 +261,12 @@ Tensor basisOf(const Tensor &x, const char *operation, SourceLocation where) {
   return reshape(eye(type.numElements(), type.dtype, where), shape);
 }
 
+PullbackTape::PullbackTape(const char *operation, SourceLocation where)
+    : operation_(operation), tape_({.persistent = true}, where) {}
+std::shared_ptr<PullbackTape> PullbackTape::make(const char *operation, SourceLocation where) {
+  return std::make_shared<PullbackTape>(operation, where);
+}
+void PullbackTape::watch(const Tensor &x, SourceLocation where) { tape_.watch(x, where); }
 void PullbackTape::stop() { tape_.state_->stop(); }
 
 std::vector<Tensor> PullbackTape::cotangents(const std::vector<Tensor> &targets, const std::vector<Tensor> &sources,

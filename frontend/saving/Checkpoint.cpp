@@ -12,6 +12,7 @@
 #include "schema/HashTables.h"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <system_error>
 #include <thread>

@@ -8,6 +8,7 @@
 #include "schema/HashTables.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace calque {
 
@@ -70,11 +71,55 @@ void CheckpointVisitor::part(const std::string &name, Trackable &part) {
 }
 void CheckpointVisitor::later(Trackable &object) { items_.later.emplace_back(&object, path_); }
 
-namespace detail {
-
-void throwNoNumber(const std::string &name, const std::string &text, const char *kind) {
-  throw DataError(absl::StrCat("restore: '", name, "' is '", text, "', which is no ", kind), userLine({}));
+namespace {
+[[noreturn]] void throwNoNumber(const std::string &name, const std::string &text, const char *kind) {
+  throw DataError(absl::StrCat("restore: '", name, "' is '", text, "', which is no ", kind), detail::userLine({}));
 }
+} // namespace
+
+template <detail::SavedNumber T> void CheckpointVisitor::value(const std::string &name, T &x) {
+  if constexpr (std::is_same_v<T, bool>)
+    text(
+        name, [&x] { return std::string(x ? "true" : "false"); },
+        [&x, name](const std::string &from) {
+          if (from != "true" && from != "false")
+            throwNoNumber(name, from, "bool");
+          x = from == "true";
+        });
+  else
+    text(
+        name,
+        [&x] {
+          char digits[64]; // the shortest text that reads back as the same number
+          return std::string(digits, std::to_chars(digits, digits + sizeof digits, x).ptr);
+        },
+        [&x, name](const std::string &from) {
+          T read{};
+          const auto [end, fault] = std::from_chars(from.data(), from.data() + from.size(), read);
+          if (fault != std::errc() || end != from.data() + from.size())
+            throwNoNumber(name, from, std::is_integral_v<T> ? "integer of its type" : "number");
+          x = read;
+        });
+}
+#define CALQUE_SAVED_NUMBER(T) template CALQUE_API void CheckpointVisitor::value<T>(const std::string &name, T &x);
+CALQUE_SAVED_NUMBER(bool)
+CALQUE_SAVED_NUMBER(char)
+CALQUE_SAVED_NUMBER(signed char)
+CALQUE_SAVED_NUMBER(unsigned char)
+CALQUE_SAVED_NUMBER(short)
+CALQUE_SAVED_NUMBER(unsigned short)
+CALQUE_SAVED_NUMBER(int)
+CALQUE_SAVED_NUMBER(unsigned)
+CALQUE_SAVED_NUMBER(long)
+CALQUE_SAVED_NUMBER(unsigned long)
+CALQUE_SAVED_NUMBER(long long)
+CALQUE_SAVED_NUMBER(unsigned long long)
+CALQUE_SAVED_NUMBER(float)
+CALQUE_SAVED_NUMBER(double)
+CALQUE_SAVED_NUMBER(long double)
+#undef CALQUE_SAVED_NUMBER
+
+namespace detail {
 
 CheckpointItems CheckpointItems::of(const std::string &path, const std::function<void(CheckpointVisitor &)> &parts) {
   CheckpointItems items;

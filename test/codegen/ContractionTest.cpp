@@ -1,6 +1,8 @@
 // Contractions against plain sums: every layout, and sizes on both sides of tiles, vectors, blocks and pieces.
 #include "test/codegen/Testing.h"
 
+#include <algorithm>
+
 using namespace calque;
 using namespace calque::testing;
 

@@ -2,6 +2,8 @@
 // alignment.
 #include "test/codegen/Testing.h"
 
+#include <algorithm>
+
 using namespace calque;
 using namespace calque::testing;
 

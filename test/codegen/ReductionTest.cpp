@@ -1,6 +1,8 @@
 // Reductions against plain loops: over every set of axes, with vectors along what is summed and across it, in pieces.
 #include "test/codegen/Testing.h"
 
+#include <algorithm>
+
 using namespace calque;
 using namespace calque::testing;
 

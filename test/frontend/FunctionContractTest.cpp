@@ -1,6 +1,7 @@
 // The rows of the contract of functions: docs/contract.md names the tests of each.
 #include "Testing.h"
 
+#include <algorithm>
 #include <regex>
 
 using namespace calque;

@@ -2,6 +2,8 @@
 
 #include "test/fuzz/Extern.h"
 
+#include <algorithm>
+
 namespace calque::fuzz {
 
 Builder::Builder(Strategies &strategies, Pool &pool, std::uint64_t seed)

@@ -5,6 +5,8 @@
 #include "test/fuzz/Extern.h"
 #include "test/fuzz/Kernels.h"
 
+#include <algorithm>
+
 namespace calque::fuzz {
 
 void Interpreter::run() {

@@ -1,5 +1,6 @@
 #include "test/fuzz/Kernels.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace calque::fuzz {

@@ -1,5 +1,7 @@
 #include "test/fuzz/Kernels.h"
 
+#include <algorithm>
+
 namespace calque::fuzz {
 
 namespace {

@@ -2,6 +2,7 @@
 
 #include "test/fuzz/Generator.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace calque::fuzz {

@@ -2,6 +2,8 @@
 #include "test/fuzz/Builder.h"
 #include "test/fuzz/Cost.h"
 
+#include <algorithm>
+
 namespace calque::fuzz {
 
 using Kind = Transform::Kind;

@@ -8,6 +8,7 @@
 #include "test/fuzz/Runner.h"
 #include "test/fuzz/Shrinker.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>

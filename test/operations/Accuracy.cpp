@@ -1,5 +1,6 @@
 #include "test/operations/Accuracy.h"
 
+#include <algorithm>
 #include <bit>
 #include <sstream>
 #include <thread>

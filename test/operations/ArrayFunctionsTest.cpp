@@ -2,6 +2,7 @@
 // derivatives against central differences, many examples at once against one after the other, open sizes.
 #include "test/operations/Structured.h"
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 

@@ -5,9 +5,11 @@
 #include "frontend/core/Apply.h"
 #include "schema/Moves.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
+#include <variant>
 
 using namespace calque;
 using namespace calque::testing;

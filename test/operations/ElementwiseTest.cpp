@@ -1,6 +1,7 @@
 // Every elementwise operation: eager and compiled bit for bit alike, and both what the reference computes.
 #include "test/operations/Testing.h"
 
+#include <algorithm>
 #include <bit>
 
 using namespace calque;

@@ -2,6 +2,7 @@
 // differences, many examples at once against one after the other.
 #include "test/operations/Structured.h"
 
+#include <algorithm>
 #include <numeric>
 
 using namespace calque;

@@ -6,6 +6,7 @@
 #include "test/Tensors.h"
 #include "test/operations/References.h"
 
+#include <algorithm>
 #include <string_view>
 
 namespace calque::testing {

@@ -2,6 +2,7 @@
 // with sizes known and unknown they are what plain loops compute, and errors name the first element that is wrong.
 #include "test/operations/Testing.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace calque;

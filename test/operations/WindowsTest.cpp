@@ -2,6 +2,7 @@
 // central differences, many examples at once against one after the other, open sizes, and values of other frameworks.
 #include "test/operations/Structured.h"
 
+#include <algorithm>
 #include <numeric>
 
 using namespace calque;

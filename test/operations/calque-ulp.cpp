@@ -4,6 +4,7 @@
 // anew. Exit code 1 if a result is further off than its record allows, 2 for wrong arguments.
 #include "test/operations/Accuracy.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iostream>

@@ -2,6 +2,7 @@
 #include "calque/file_writer.h"
 #include "test/saving/Testing.h"
 
+#include <algorithm>
 #include <nettle/sha2.h>
 #include <sys/resource.h>
 #include <thread>

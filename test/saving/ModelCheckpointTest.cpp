@@ -2,6 +2,8 @@
 #include "test/training/Idx.h"
 #include "test/training/Testing.h"
 
+#include <algorithm>
+
 using namespace calque;
 using namespace calque::testing;
 

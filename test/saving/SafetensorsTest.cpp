@@ -3,6 +3,7 @@
 #include "calque/file_writer.h"
 #include "test/saving/Testing.h"
 
+#include <algorithm>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

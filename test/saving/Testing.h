@@ -5,6 +5,8 @@
 #include "test/training/Idx.h"
 #include "test/training/Testing.h"
 
+#include <algorithm>
+
 namespace calque::testing {
 
 // The files of a directory, sorted.

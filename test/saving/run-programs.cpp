@@ -5,6 +5,7 @@
 #include "calque/safetensors.h"
 #include "calque/saved_functions.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 

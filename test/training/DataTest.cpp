@@ -1,6 +1,7 @@
 #include "Idx.h"
 #include "Testing.h"
 
+#include <algorithm>
 #include <numeric>
 #include <set>
 

@@ -1,6 +1,7 @@
 // The transformations of data sets, on elements of many structures.
 #include "Testing.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <limits>

@@ -1,6 +1,7 @@
 // compile, fit, evaluate, predict.
 #include "Testing.h"
 
+#include <algorithm>
 #include <fstream>
 #include <limits>
 #include <sstream>

@@ -1,6 +1,7 @@
 // The order of layers and weights in functional models, against Keras': reference/graphs.py writes the cases.
 #include "Testing.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,8 @@
 // What layers refuse, and what is special of single ones.
 #include "Testing.h"
 
+#include <algorithm>
+
 using namespace calque;
 using namespace calque::testing;
 

@@ -1,5 +1,7 @@
 #include "Testing.h"
 
+#include <algorithm>
+
 using namespace calque;
 using namespace calque::testing;
 

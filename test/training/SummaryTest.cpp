@@ -2,6 +2,7 @@
 // where Python has it.
 #include "Testing.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>

@@ -1,6 +1,8 @@
 // What a compiled model does besides fit(): evaluate, predict, and steps on single batches.
 #include "Testing.h"
 
+#include <algorithm>
+
 using namespace calque;
 using namespace calque::testing;
 

@@ -10,6 +10,7 @@
 #include "models/Trainer.h"
 #include "saving/Files.h"
 
+#include <algorithm>
 #include <filesystem>
 
 namespace calque::callbacks {

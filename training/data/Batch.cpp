@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 

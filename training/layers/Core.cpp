@@ -3,6 +3,8 @@
 #include "Described.h"
 #include "calque/functions.h"
 
+#include <algorithm>
+
 namespace calque::layers {
 
 namespace {

@@ -7,6 +7,7 @@
 #include "calque/callable.h"
 #include "calque/losses.h"
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <mutex>

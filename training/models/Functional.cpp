@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "layers/Described.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 

@@ -19,18 +19,18 @@ public:
   // `where` is the call's line. Errors about empty handles name it.
   explicit Arguments(const SourceLocation &where);
   void tensor(const Tensor &x);
-  void tensor(Tensor &&x) { tensor(made_.emplace_front(std::move(x))); } // that is made for the call
+  void tensor(Tensor &&x); // that is made for the call
   void variable(const Variable &x);
-  void host(std::uint64_t bits) { word(bits); }
+  void host(std::uint64_t bits);
   void text(const std::string &text);
-  void count(std::size_t n) { word(n); }
+  void count(std::size_t n) { host(n); }
 
-  std::span<const std::uint64_t> key() const { return words_; }
-  std::span<const Tensor *const> tensors() const { return tensors_; }
-  std::span<const Variable *const> variables() const { return variables_; }
+  std::span<const std::uint64_t> key() const;
+  std::span<const Tensor *const> tensors() const;
+  std::span<const Variable *const> variables() const;
 
 private:
-  void word(std::uint64_t value) { words_.push_back(value); }
+  void word(std::uint64_t value);
 
   const SourceLocation where_;
   SmallVector<std::uint64_t, 24> words_;

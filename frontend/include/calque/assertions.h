@@ -12,7 +12,6 @@
 
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace calque {
@@ -38,17 +37,19 @@ CALQUE_API void assert_rank(const Operand &x, std::int64_t rank, const std::stri
 // kDynamic is any size.
 class ExpectedSize {
 public:
-  ExpectedSize(std::int64_t size) : value_(size) {}
-  ExpectedSize(int size) : value_(std::int64_t(size)) {}
-  ExpectedSize(const Size &size) : value_(size.is_known() ? std::int64_t(size) : std::int64_t(-1)) {}
-  ExpectedSize(const char *name) : value_(std::string(name)) {}
-  ExpectedSize(std::string name) : value_(std::move(name)) {}
+  ExpectedSize(std::int64_t size) : size_(size) {}
+  ExpectedSize(int size) : size_(size) {}
+  ExpectedSize(const Size &size) : size_(size.is_known() ? std::int64_t(size) : std::int64_t(-1)) {}
+  ExpectedSize(const char *name) : name_(name), isName_(true) {}
+  ExpectedSize(std::string name) : name_(std::move(name)), isName_(true) {}
   // Null for a size; -1 is any.
-  const std::string *name() const { return std::get_if<std::string>(&value_); }
-  std::int64_t size() const { return std::get<std::int64_t>(value_); }
+  const std::string *name() const { return isName_ ? &name_ : nullptr; }
+  std::int64_t size() const { return size_; }
 
 private:
-  std::variant<std::int64_t, std::string> value_;
+  std::int64_t size_ = 0;
+  std::string name_;
+  bool isName_ = false;
 };
 // ShapeError, while tracing, for a tensor of another rank and for a known size that is another one; AssertionError for
 // one that only the call knows.

@@ -49,7 +49,7 @@ public:
 class CALQUE_API InlinedCall {
 public:
   InlinedCall(const std::vector<Tensor> &arguments, SourceLocation where);
-  std::span<const Tensor> arguments() const { return arguments_; }
+  const std::vector<Tensor> &arguments() const { return arguments_; }
   template <typename R> R results(const R &result, SourceLocation where) const {
     return withTensors(result, own(tensorsIn(result), where));
   }
@@ -103,7 +103,7 @@ template <typename R, typename... Args> struct FunctionState {
     // The arguments, with other tensors and variables.
     std::tuple<std::remove_cvref_t<Args>...> with(std::span<const Tensor> tensors,
                                                   std::span<const Variable> variables) const {
-      Replacement replacement{tensors, variables};
+      Replacement replacement{tensors.data(), variables.empty() ? nullptr : variables.data()};
       // Braces keep the order of evaluation.
       return std::apply(
           [&](const auto &...values) {
@@ -135,7 +135,8 @@ template <typename R, typename... Args> struct FunctionState {
           if constexpr (std::is_void_v<R>) {
             call.state->lambda(std::forward<Args>(values)..., call.where);
           } else {
-            auto result = std::make_shared<const Result>(call.state->lambda(std::forward<Args>(values)..., call.where));
+            std::shared_ptr<const Result> result =
+                detail::share<Result>(call.state->lambda(std::forward<Args>(values)..., call.where));
             visit_structure(*result, results);
             results.signature.begin("result");
             visit_structure(*result, results.signature);
@@ -155,7 +156,7 @@ template <typename R, typename... Args> struct FunctionState {
   }
   static Result resultsOf(CallResults &results) {
     if constexpr (!std::is_void_v<R>) {
-      Replacement replacement{results.tensors, {}};
+      Replacement replacement{results.tensors.data()};
       return map_structure(*static_cast<const Result *>(results.prototype), replacement);
     }
   }

@@ -22,6 +22,13 @@ namespace calque::detail {
 
 [[noreturn]] CALQUE_API void throwNothingToCall(const char *what, SourceLocation where);
 [[noreturn]] CALQUE_API void throwEmptyHandle(const char *what, const SourceLocation &where);
+// An object that the last handle destroys.
+CALQUE_API std::shared_ptr<const void> shared(const void *object, void (*destroy)(const void *));
+// The object of a handle. Other than std::make_shared, it makes no more than one small function for each type.
+template <typename T> std::shared_ptr<T> share(T object) {
+  T *shared = new T(std::move(object));
+  return {detail::shared(shared, [](const void *kept) { delete static_cast<const T *>(kept); }), shared};
+}
 // A text that lives as long as the process.
 CALQUE_API const char *interned(const std::string &text);
 
@@ -106,7 +113,7 @@ template <typename F> void requireCallable(std::reference_wrapper<F> f, const ch
 // A callable that can't be copied, shared by the copies of what keeps it.
 template <typename F> class SharedCallable {
 public:
-  explicit SharedCallable(F f) : f_(std::make_shared<F>(std::move(f))) {}
+  explicit SharedCallable(F f) : f_(detail::share(std::move(f))) {}
   template <typename... Args>
     requires std::is_invocable_v<F &, Args...>
   decltype(auto) operator()(Args &&...args) const {

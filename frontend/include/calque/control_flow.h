@@ -59,12 +59,12 @@ struct Produced {
   std::vector<std::string> texts;   // texts, in order
   std::vector<const void *> states; // variables, in order
 };
-struct ProducedCollector : Produced {
-  void tensor(const Tensor &x) { tensors.push_back(x); }
-  void variable(const Variable &x) { states.push_back(x.state().get()); }
-  void host(std::uint64_t bits) { Produced::host.push_back(bits); }
-  void text(const std::string &text) { texts.push_back(text); }
-  void count(std::size_t n) { Produced::host.push_back(n); }
+struct CALQUE_API ProducedCollector : Produced {
+  void tensor(const Tensor &x);
+  void variable(const Variable &x);
+  void host(std::uint64_t bits);
+  void text(const std::string &text);
+  void count(std::size_t n) { host(n); }
 };
 template <typename T> Produced producedBy(const T &x) {
   ProducedCollector collector;

@@ -99,24 +99,22 @@ public:
              std::is_same_v<std::tuple<std::remove_cvref_t<Args>...>, std::tuple<std::remove_cvref_t<Others>...>> &&
              std::is_invocable_v<const std::function<void(Others...)> &, Args...>)
   Function(const Function<Q(Others...)> &f, SourceLocation where = SourceLocation::current())
-      : state_(
-            std::make_shared<State>(State{[lambda = f.state(where).lambda](Args... args, const SourceLocation &line) {
-                                            return lambda(std::forward<Args>(args)..., line);
-                                          },
-                                          f.state(where).core})) {}
+      : state_(detail::share(State{[lambda = f.state(where).lambda](Args... args, const SourceLocation &line) {
+                                     return lambda(std::forward<Args>(args)..., line);
+                                   },
+                                   f.state(where).core})) {}
 
   template <typename F>
     requires(!std::is_base_of_v<Function, std::remove_cvref_t<F>>)
   explicit Function(F &&f, FunctionOptions options = {}, SourceLocation where = SourceLocation::current()) {
     if constexpr (!std::is_function_v<std::remove_reference_t<F>>)
       detail::requireCallable(f, "function", where);
-    state_ = std::make_shared<State>(
-        State{State::lambdaOf(std::forward<F>(f)), detail::makeFunctionCore(std::move(options), where)});
+    state_ =
+        detail::share(State{State::lambdaOf(std::forward<F>(f)), detail::makeFunctionCore(std::move(options), where)});
   }
   // The same lambda with other options, and with traces of its own.
   Function(const Function &f, FunctionOptions options, SourceLocation where = SourceLocation::current())
-      : state_(std::make_shared<State>(
-            State{f.state(where).lambda, detail::makeFunctionCore(std::move(options), where)})) {}
+      : state_(detail::share(State{f.state(where).lambda, detail::makeFunctionCore(std::move(options), where)})) {}
 
   // Errors of operations name the user's line. An exception that the lambda throws while tracing reaches the caller,
   // and the next call traces again. A call that fails changes no variable.

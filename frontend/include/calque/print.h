@@ -64,7 +64,7 @@ private:
           append(value);
         }
       });
-    } else if constexpr (std::ranges::range<const T>) {
+    } else if constexpr (detail::IsRange<const T>) {
       between("[", "]", [&](auto &&next) {
         for (const auto &element : x) {
           next();

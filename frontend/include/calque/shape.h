@@ -148,11 +148,8 @@ public:
   using size_type = std::size_t;
 
   Shape() = default;
-  Shape(std::initializer_list<Size> sizes) : Shape(sizes.begin(), sizes.end(), SourceLocation()) {}
-  explicit Shape(std::size_t rank, const Size &size = 0) {
-    for (std::size_t i = 0; i < rank; ++i)
-      push_back(size);
-  }
+  Shape(std::initializer_list<Size> sizes);
+  explicit Shape(std::size_t rank, const Size &size = 0);
   template <std::input_iterator It>
   Shape(It first, It last, [[maybe_unused]] SourceLocation where = SourceLocation::current()) {
     for (; first != last; ++first)
@@ -177,7 +174,7 @@ public:
   }
 
   // StateError where one is not known.
-  operator std::vector<std::int64_t>() const { return {begin(), end()}; }
+  operator std::vector<std::int64_t>() const;
 
   std::size_t size() const { return rank_; }
   bool empty() const { return rank_ == 0; }

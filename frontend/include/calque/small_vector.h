@@ -3,7 +3,6 @@
 #ifndef CALQUE_SMALL_VECTOR_H
 #define CALQUE_SMALL_VECTOR_H
 
-#include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <utility>
@@ -37,10 +36,14 @@ public:
         moveToMany();
       many_.resize(size);
     } else if (size_ > N) {
-      std::move(many_.begin(), many_.begin() + static_cast<std::ptrdiff_t>(size), few_);
+      for (std::size_t i = 0; i < size; ++i)
+        few_[i] = std::move(many_[i]);
       many_.clear();
     } else {
-      std::fill(few_ + std::min(size, size_), few_ + std::max(size, size_), T());
+      for (std::size_t i = size_; i < size; ++i)
+        few_[i] = T();
+      for (std::size_t i = size; i < size_; ++i)
+        few_[i] = T();
     }
     size_ = size;
   }

@@ -15,8 +15,8 @@
 
 #include "calque/variable.h"
 
-#include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -190,7 +190,7 @@ template <typename T> struct Structure {
         double rounded = static_cast<double>(x);
         std::memcpy(&bits, &rounded, sizeof(rounded));
       } else {
-        std::memcpy(&bits, &x, std::min(sizeof(x), sizeof(bits)));
+        std::memcpy(&bits, &x, sizeof(x) < sizeof(bits) ? sizeof(x) : sizeof(bits));
       }
       v.host(bits);
     } else if constexpr (hasFields) {
@@ -250,13 +250,14 @@ template <typename T> struct Structure<std::vector<T>> {
   }
 };
 
-template <> struct Structure<std::vector<bool>> {
-  template <typename V> static void visit(const std::vector<bool> &x, V &v) {
+// Of std::vector<bool>, which has no elements to refer to. That class is made only where it is used.
+template <std::same_as<bool> T> struct Structure<std::vector<T>> {
+  template <typename V> static void visit(const std::vector<T> &x, V &v) {
     v.count(x.size());
     for (bool element : x)
       visit_structure(element, v);
   }
-  template <typename M> static std::vector<bool> map(const std::vector<bool> &x, M &) { return x; }
+  template <typename M> static std::vector<T> map(const std::vector<T> &x, M &) { return x; }
 };
 
 template <typename T, std::size_t N> struct Structure<std::array<T, N>> {
@@ -310,6 +311,8 @@ template <typename K, typename V> void visitKey(const K &key, V &v) {
   else
     visit_structure(key, v);
 }
+// Sorts pointers to entries of a map.
+CALQUE_API void sortEntries(std::vector<const void *> &entries, bool (*isLess)(const void *, const void *));
 } // namespace detail
 
 template <typename K, typename T, typename C> struct Structure<std::map<K, T, C>> {
@@ -331,24 +334,30 @@ template <typename K, typename T, typename C> struct Structure<std::map<K, T, C>
 // Its parts are in the order of the keys, so that equal maps are equal arguments.
 template <typename K, typename T, typename H, typename E> struct Structure<std::unordered_map<K, T, H, E>> {
   using Map = std::unordered_map<K, T, H, E>;
-  static std::vector<const std::pair<const K, T> *> inOrder(const Map &x) {
-    std::vector<const std::pair<const K, T> *> entries;
-    for (const auto &entry : x)
+  using Entry = std::pair<const K, T>;
+  static std::vector<const void *> inOrder(const Map &x) {
+    std::vector<const void *> entries;
+    for (const Entry &entry : x)
       entries.push_back(&entry);
-    std::sort(entries.begin(), entries.end(), [](const auto *a, const auto *b) { return a->first < b->first; });
+    detail::sortEntries(entries, [](const void *a, const void *b) {
+      return static_cast<const Entry *>(a)->first < static_cast<const Entry *>(b)->first;
+    });
     return entries;
   }
   template <typename V> static void visit(const Map &x, V &v) {
     v.count(x.size());
-    for (const auto *entry : inOrder(x)) {
-      detail::visitKey(entry->first, v);
-      visit_structure(entry->second, v);
+    for (const void *pointer : inOrder(x)) {
+      const Entry &entry = *static_cast<const Entry *>(pointer);
+      detail::visitKey(entry.first, v);
+      visit_structure(entry.second, v);
     }
   }
   template <typename M> static Map map(const Map &x, M &m) {
     Map result(x.size(), x.hash_function(), x.key_eq());
-    for (const auto *entry : inOrder(x))
-      result.emplace(entry->first, map_structure(entry->second, m));
+    for (const void *pointer : inOrder(x)) {
+      const Entry &entry = *static_cast<const Entry *>(pointer);
+      result.emplace(entry.first, map_structure(entry.second, m));
+    }
     return result;
   }
 };
@@ -366,19 +375,19 @@ template <typename T> struct Structure<std::optional<T>> {
 
 namespace detail {
 
-// Gives map() the tensors of a list in order. Variables stay, or come from a list too.
+// Gives map() the tensors of a list in order. Variables stay, or come from a list too. The lists are as long as the
+// structure has tensors and variables.
 struct Replacement {
-  std::span<const Tensor> tensors;
-  std::span<const Variable> variables;
-  std::size_t nextTensor = 0, nextVariable = 0;
-  Tensor tensor(const Tensor &) { return tensors[nextTensor++]; }
-  Variable variable(const Variable &x) { return variables.empty() ? x : variables[nextVariable++]; }
+  const Tensor *nextTensor;
+  const Variable *nextVariable = nullptr; // null: they stay
+  Tensor tensor(const Tensor &) { return *nextTensor++; }
+  Variable variable(const Variable &x) { return nextVariable ? *nextVariable++ : x; }
 };
 
 // Collects the tensors that visit() shows.
-struct TensorCollector {
+struct CALQUE_API TensorCollector {
   std::vector<Tensor> tensors;
-  void tensor(const Tensor &x) { tensors.push_back(x); }
+  void tensor(const Tensor &x);
   void variable(const Variable &) {}
   void host(std::uint64_t) {}
   void text(const std::string &) {}
@@ -393,7 +402,7 @@ template <typename T> std::vector<Tensor> tensorsIn(const T &x) {
 }
 // The structure with other tensors.
 template <typename T> T withTensors(const T &x, const std::vector<Tensor> &tensors) {
-  Replacement replacement{tensors, {}};
+  Replacement replacement{tensors.data()};
   return map_structure(x, replacement);
 }
 

@@ -17,10 +17,10 @@
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace calque {
@@ -225,13 +225,23 @@ private:
 // The element type is that of the literals unless it is given, and the shape that of the braces.
 CALQUE_API Tensor makeTensor(const Literal &literal, const DType *dtype, const Shape *shape, SourceLocation where);
 
+// std::ranges::range and sized_range, without <ranges>, which takes as long to compile as this header.
+template <typename R>
+concept IsRange = requires(R &range) {
+  std::ranges::begin(range);
+  std::ranges::end(range);
+};
+template <typename R>
+concept IsSizedRange = IsRange<R> && requires(R &range) { std::ranges::size(range); };
+template <typename R> using IteratorOf = decltype(std::ranges::begin(std::declval<R &>()));
+
 // The elements of ranges, which may nest.
 template <typename R> struct ElementOf {
   using type = R;
 };
-template <std::ranges::range R> struct ElementOf<R> : ElementOf<std::ranges::range_value_t<R>> {};
+template <IsRange R> struct ElementOf<R> : ElementOf<std::iter_value_t<IteratorOf<R>>> {};
 template <typename R, typename T>
-concept RangeFor = std::ranges::sized_range<const R> && !std::is_same_v<std::remove_cvref_t<R>, Shape> &&
+concept RangeFor = IsSizedRange<const R> && !std::is_same_v<std::remove_cvref_t<R>, Shape> &&
                    !std::is_convertible_v<const R &, const char *> &&
                    (std::is_void_v<T> || std::is_same_v<T, typename ElementOf<R>::type>);
 // Appends the elements in row-major order, and checks that all rows have as many as the first.
@@ -245,14 +255,14 @@ void flatten(const R &rows, std::size_t depth, std::vector<E> &elements, std::ve
   else if (static_cast<std::size_t>(dims[depth]) != size)
     throwRagged(depth, static_cast<std::size_t>(dims[depth]), size, where);
   for (const auto &row : rows)
-    if constexpr (std::ranges::range<std::ranges::range_value_t<R>>)
+    if constexpr (IsRange<std::iter_value_t<IteratorOf<const R>>>)
       flatten(row, depth + 1, elements, dims, where);
     else
       elements.push_back(static_cast<E>(row));
 }
 template <typename R> Tensor makeTensorOf(const R &values, const Shape *shape, SourceLocation where) {
   using Element = typename ElementOf<R>::type;
-  if constexpr (std::ranges::contiguous_range<const R> && !std::ranges::range<std::ranges::range_value_t<R>>) {
+  if constexpr (std::contiguous_iterator<IteratorOf<const R>> && !IsRange<std::iter_value_t<IteratorOf<const R>>>) {
     const auto count = static_cast<std::size_t>(std::ranges::size(values));
     return makeTensor(dtype_of<Element>, std::ranges::data(values), count, shape ? *shape : Shape{Size(count, where)},
                       where);

@@ -15,8 +15,11 @@
 
 #include "calque/variable.h"
 
-#include <charconv>
 #include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
 
 namespace calque {
 
@@ -30,7 +33,10 @@ struct Awaited {
   std::shared_ptr<Restoration> from;
   std::string path;
 };
-[[noreturn]] CALQUE_API void throwNoNumber(const std::string &name, const std::string &text, const char *kind);
+// What a checkpoint has as a number: all arithmetic types but characters of more than a byte.
+template <typename T>
+concept SavedNumber = std::is_arithmetic_v<T> && !std::is_same_v<T, wchar_t> && !std::is_same_v<T, char8_t> &&
+                      !std::is_same_v<T, char16_t> && !std::is_same_v<T, char32_t> && !std::is_const_v<T>;
 } // namespace detail
 
 class CALQUE_API Trackable {
@@ -66,9 +72,7 @@ public:
   // A tensor of any type, which is assigned when it is restored. An empty one is not saved.
   void tensor(const std::string &name, Tensor &x);
   // A number, a bool or a text.
-  template <typename T>
-    requires std::is_arithmetic_v<T>
-  void value(const std::string &name, T &x);
+  template <detail::SavedNumber T> void value(const std::string &name, T &x); // the library has it for each of them
   void value(const std::string &name, std::string &x);
   // A value that is saved as a text, such as JSON in UTF-8, and restored from it. An exception of `restore` passes to
   // the caller of restore(), and everything is as it was.
@@ -89,33 +93,6 @@ private:
   detail::CheckpointItems &items_;
   std::string path_;
 };
-
-template <typename T>
-  requires std::is_arithmetic_v<T>
-void CheckpointVisitor::value(const std::string &name, T &x) {
-  if constexpr (std::is_same_v<T, bool>)
-    text(
-        name, [&x] { return std::string(x ? "true" : "false"); },
-        [&x, name](const std::string &from) {
-          if (from != "true" && from != "false")
-            detail::throwNoNumber(name, from, "bool");
-          x = from == "true";
-        });
-  else
-    text(
-        name,
-        [&x] {
-          char digits[64]; // the shortest text that reads back as the same number
-          return std::string(digits, std::to_chars(digits, digits + sizeof digits, x).ptr);
-        },
-        [&x, name](const std::string &from) {
-          T read{};
-          const auto [end, fault] = std::from_chars(from.data(), from.data() + from.size(), read);
-          if (fault != std::errc() || end != from.data() + from.size())
-            detail::throwNoNumber(name, from, std::is_integral_v<T> ? "integer of its type" : "number");
-          x = read;
-        });
-}
 
 } // namespace calque
 #endif

@@ -187,9 +187,9 @@ CALQUE_API Tensor basisOf(const Tensor &x, const char *operation, SourceLocation
 // A tape that records up to `stop`, and then gives cotangents any number of times.
 class CALQUE_API PullbackTape {
 public:
-  PullbackTape(const char *operation, SourceLocation where)
-      : operation_(operation), tape_({.persistent = true}, where) {}
-  void watch(const Tensor &x, SourceLocation where) { tape_.watch(x, where); }
+  PullbackTape(const char *operation, SourceLocation where);
+  static std::shared_ptr<PullbackTape> make(const char *operation, SourceLocation where);
+  void watch(const Tensor &x, SourceLocation where);
   void stop();
   // Zeros where there is no path. ValueError, ShapeError, DTypeError unless there is a seed like each target.
   std::vector<Tensor> cotangents(const std::vector<Tensor> &targets, const std::vector<Tensor> &sources,
@@ -204,7 +204,7 @@ private:
 template <typename F, typename... Args>
 auto callWith(const SourceLocation &where, F &f, const std::tuple<const Args &...> &args,
               const std::vector<Tensor> &tensors) {
-  Replacement replacement{tensors, {}};
+  Replacement replacement{tensors.data()};
   auto replaced =
       std::apply([&](const auto &...given) { return std::tuple<Args...>{map_structure(given, replacement)...}; }, args);
   return std::apply([&](const auto &...values) { return callAt(where, f, values...); }, replaced);
@@ -295,7 +295,7 @@ auto jvpAs(const char *operation, F &&f, const Primals &primals, const Primals &
 
 template <typename F, typename Primals>
 auto vjpAs(const char *operation, F &&f, const Primals &primals, const SourceLocation &where) {
-  auto tape = std::make_shared<PullbackTape>(operation, where);
+  std::shared_ptr<PullbackTape> tape = PullbackTape::make(operation, where);
   std::vector<Tensor> sources = sourcesIn(operation, primals, where);
   for (Tensor &source : sources) {
     source = alias(source, where);

@@ -2,7 +2,6 @@
 #ifndef CALQUE_DTYPE_H
 #define CALQUE_DTYPE_H
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -10,7 +9,6 @@
 #include <iterator>
 #include <string>
 #include <type_traits>
-#include <vector>
 
 namespace calque {
 
@@ -83,13 +81,18 @@ constexpr bool is_integer(DType dtype) { return is_kind(dtype, DTypeKind::Intege
 
 // The names of all types of these kinds, with `word` before the last name: "float32 and float64".
 inline std::string names_of(std::initializer_list<DTypeKind> kinds, const std::string &word = "and") {
-  std::vector<std::string> names;
-  for (const DTypeInfo &info : kDTypes)
-    if (std::find(kinds.begin(), kinds.end(), info.kind) != kinds.end())
-      names.push_back(info.name);
   std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == names.size() ? " " + word + " " : ", ") + names[i];
+  const char *last = nullptr;
+  for (const DTypeInfo &info : kDTypes)
+    for (DTypeKind kind : kinds)
+      if (info.kind == kind) {
+        if (last)
+          text.append(text.empty() ? "" : ", ").append(last);
+        last = info.name;
+        break;
+      }
+  if (last)
+    text.append(text.empty() ? "" : " " + word + " ").append(last);
   return text;
 }
 
