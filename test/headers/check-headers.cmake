@@ -1,4 +1,5 @@
-# Fails unless COMPILER compiles without a warning, with INCLUDES as -I: each of HEADERS alone, or SOURCE with its templates optimised.
+# Fails unless COMPILER compiles without a warning, with INCLUDES as -I: each of HEADERS alone, all of TOGETHER
+# as one file, or SOURCE with its templates optimised.
 list(TRANSFORM INCLUDES PREPEND -I)
 set(command ${COMPILER} -std=c++20 -Wall -Wextra -Wshadow -Werror ${INCLUDES})
 function(check what)
@@ -13,3 +14,7 @@ endif()
 foreach(header IN LISTS HEADERS)
   check(${header} -fsyntax-only -include ${header} -x c++ /dev/null)
 endforeach()
+if(TOGETHER)
+  list(TRANSFORM TOGETHER PREPEND "-include;")
+  check("the public headers" -fsyntax-only ${TOGETHER} -x c++ /dev/null)
+endif()
