@@ -13,13 +13,13 @@
 namespace calque {
 
 struct AheadOptions {
-  // The beginning of all names in C: letters, digits and underscores. Empty: the name of the object file. If C uses the
-  // name itself for something else, as "index", functions still begin with it, and the library is index_1.
+  // The beginning of all names in C: letters, digits and underscores. Empty: the name of the object file. If the name
+  // has another meaning in C, as "index" has, the names of functions still begin with it, and the library is index_1.
   std::string name = {};
   // The CPU that the code is for: "baseline", "avx2", "avx512" or "aarch64". Empty: this one.
   std::string target = {};
-  // Functions whose pullbacks are compiled, too: NAME_pullback takes the arguments and a cotangent for each
-  // floating-point result, and gives these results and a cotangent for each floating-point argument.
+  // Functions whose pullbacks are compiled, too. NAME_pullback takes the arguments and a cotangent for each
+  // floating-point result. It returns these results, and a cotangent for each floating-point argument.
   std::vector<std::string> pullbacks = {};
   // The functions to compile. Empty: all of the file.
   std::vector<std::string> functions = {};

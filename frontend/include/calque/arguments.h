@@ -1,4 +1,4 @@
-// How a call's arguments are told apart: a key for the table of traces, and a signature for messages.
+// How a call's arguments are distinguished: a key for the table of traces, and a signature for messages.
 #ifndef CALQUE_ARGUMENTS_H
 #define CALQUE_ARGUMENTS_H
 
@@ -19,7 +19,7 @@ public:
   // `where` is the call's line. Errors about empty handles name it.
   explicit Arguments(const SourceLocation &where);
   void tensor(const Tensor &x);
-  void tensor(Tensor &&x); // that is made for the call
+  void tensor(Tensor &&x); // a tensor that exists only for the call
   void variable(const Variable &x);
   void host(std::uint64_t bits);
   void text(const std::string &text);
@@ -39,8 +39,8 @@ private:
   std::forward_list<Tensor> made_;
 };
 
-// What messages call the C++ type of a number. That of an integer follows from its width, so that it is one text on all
-// systems.
+// The name of a number's C++ type in messages. The name of an integer type follows from its width, so that messages are
+// the same on all systems.
 template <typename T> constexpr const char *nameOfNumber() {
   if constexpr (std::is_same_v<T, float>)
     return "float ";
@@ -79,7 +79,7 @@ public:
     else if constexpr (std::is_same_v<T, Size>)
       note("size " + x.str());
     else if constexpr (std::is_same_v<T, long double>)
-      note(nameOfNumber<T>() + Number(static_cast<double>(x)).str()); // as the key has it
+      note(nameOfNumber<T>() + Number(static_cast<double>(x)).str()); // rounded as in the key
     else if constexpr (std::is_arithmetic_v<T>)
       note(nameOfNumber<T>() + Number(x).str());
   }

@@ -16,24 +16,25 @@
 
 namespace calque {
 
-// AssertionError with the message unless all elements of a bool tensor hold.
+// AssertionError with the message unless all elements of a bool tensor are true.
 CALQUE_API void assert_true(const Operand &condition, std::string message);
 
-// AssertionError unless the relation holds of all elements of x and y, which broadcast. NaN is related to nothing. The
-// message is appended, with the first elements that fail. ShapeError and DTypeError are those of the comparison.
+// AssertionError unless the relation holds for all elements of x and y, which broadcast. No relation holds for NaN. The
+// error contains the message and the first elements that fail. ShapeError and DTypeError are those of the comparison.
 CALQUE_API void assert_equal(const Operand &x, const Operand &y, const std::string &message = {});
 CALQUE_API void assert_less(const Operand &x, const Operand &y, const std::string &message = {});
 CALQUE_API void assert_less_equal(const Operand &x, const Operand &y, const std::string &message = {});
 CALQUE_API void assert_greater(const Operand &x, const Operand &y, const std::string &message = {});
 CALQUE_API void assert_greater_equal(const Operand &x, const Operand &y, const std::string &message = {});
 
-// x. AssertionError if an element is NaN or infinite; the message is appended. DTypeError for other types than floats.
+// Returns x. AssertionError, which ends with the message, if an element is NaN or infinite. DTypeError for types other
+// than floats.
 CALQUE_API Tensor check_numerics(const Operand &x, const std::string &message = {});
 
-// ShapeError, while tracing, for another rank.
+// ShapeError for another rank, already while tracing.
 CALQUE_API void assert_rank(const Operand &x, std::int64_t rank, const std::string &message = {});
 
-// A dimension that assert_shapes() expects: a size, or the name of one that is the same wherever the name stands.
+// A dimension that assert_shapes() expects: a size, or a name. All dimensions with one name have the same size.
 // kDynamic is any size.
 class ExpectedSize {
 public:
@@ -42,7 +43,7 @@ public:
   ExpectedSize(const Size &size) : size_(size.is_known() ? std::int64_t(size) : std::int64_t(-1)) {}
   ExpectedSize(const char *name) : name_(name), isName_(true) {}
   ExpectedSize(std::string name) : name_(std::move(name)), isName_(true) {}
-  // Null for a size; -1 is any.
+  // Null for a size. size() is -1 for any size.
   const std::string *name() const { return isName_ ? &name_ : nullptr; }
   std::int64_t size() const { return size_; }
 
@@ -51,8 +52,8 @@ private:
   std::string name_;
   bool isName_ = false;
 };
-// ShapeError, while tracing, for a tensor of another rank and for a known size that is another one; AssertionError for
-// one that only the call knows.
+// ShapeError, already while tracing, for a tensor of another rank and for a known size that differs. AssertionError at
+// the call for an unknown size that differs.
 CALQUE_API void assert_shapes(const std::vector<std::pair<Tensor, std::vector<ExpectedSize>>> &shapes,
                               SourceLocation where = SourceLocation::current());
 

@@ -1,4 +1,4 @@
-// A call of a function: how it runs the lambda, in a trace or inlined, and how it takes the results.
+// How a call of a function runs the lambda, in a trace or inlined, and how it gets the results.
 #ifndef CALQUE_CALL_H
 #define CALQUE_CALL_H
 
@@ -11,27 +11,29 @@ namespace calque::detail {
 
 class FunctionCore;
 
-// A trace's results: their tensors and signature, and the prototype, in which a call's tensors replace them.
+// The results of a trace: their tensors, their signature and a prototype. A call returns a copy of the prototype with
+// its own tensors.
 struct Results : TensorCollector {
   explicit Results(const SourceLocation &where = {}) : signature(where) {}
   std::shared_ptr<const void> prototype;
   SignatureBuilder signature;
 };
 
-// A call's results: the tensors, and the prototype of the trace that it has run.
+// The results of a call: the tensors, and the prototype of the trace that has run.
 struct CallResults {
   SmallVector<Tensor, 4> tensors;
   const void *prototype = nullptr;
 };
 
-// What a call without a trace offers: it runs the lambda on traced arguments, and describes its arguments.
+// The functions by which a call is traced: `run` runs the lambda on traced arguments, and `describe` describes the
+// arguments.
 struct CallBody {
   void *context;
   void (*run)(void *context, std::span<const Tensor> tensors, std::span<const Variable> variables, Results &results);
   void (*describe)(void *context, const std::vector<std::string> &names, SignatureBuilder &builder);
 };
 
-// Whether calls run the lambda: while tracing, where they are inlined, and when functions run eagerly.
+// Whether calls run the lambda itself. True while tracing, because calls are inlined, and while functions run eagerly.
 CALQUE_API bool callsInline();
 
 // Bounds the depth of calls that run lambdas. RecursionError beyond the bound.
@@ -43,9 +45,9 @@ public:
   DepthGuard &operator=(const DepthGuard &) = delete;
 };
 
-// A call that runs the lambda at once. Its arguments and results are fresh SSA values, because the parameters and
-// results of native code are distinct tensors: no argument is another argument or a capture, and no result is an
-// argument, a variable's value, another result or any earlier value.
+// A call that runs the lambda at once. Its arguments and results are fresh SSA values, as they are distinct tensors in
+// native code. No argument is another argument or a capture. No result is an argument, a variable's value, another
+// result or an earlier value.
 class CALQUE_API InlinedCall {
 public:
   InlinedCall(const std::vector<Tensor> &arguments, SourceLocation where);
@@ -58,12 +60,12 @@ public:
 private:
   DepthGuard guard_;
   std::vector<Tensor> arguments_;
-  std::size_t numBefore_ = 0; // values that the trace had before the call
+  std::size_t numBefore_ = 0; // the number of values in the trace before the call
 };
 
-// The lambda and the traces of a Function; its copies and concrete functions share them.
+// The lambda and the traces of a Function. Copies and concrete functions of the Function share this state.
 template <typename R, typename... Args> struct FunctionState {
-  // A lambda may return a reference. A function returns a value.
+  // A function returns a value, even if its lambda returns a reference.
   using Result = std::remove_cvref_t<R>;
 
   using Lambda = std::function<Result(Args..., const SourceLocation &)>; // called with the line of the call
@@ -89,22 +91,22 @@ template <typename R, typename... Args> struct FunctionState {
     } else {
       static_assert(
           std::is_invocable_r_v<Result, Callable &, Args...> ||
-              changesArguments<typename CallableTraits<Callable>::Signature>, // which is refused elsewhere
+              changesArguments<typename CallableTraits<Callable>::Signature>, // CheckedParameters refuses these
           "the callable does not take the arguments or does not return the result of the function's signature");
     }
   }
 
-  // A call in progress, for as long as its arguments live.
+  // A call in progress. It refers to the arguments, and must not outlive them.
   struct Call {
     FunctionState *state;
     const SourceLocation &where;
     std::tuple<const std::remove_reference_t<Args> &...> given;
     CallBody body() { return {this, &trace, &describe}; }
-    // The arguments, with other tensors and variables.
+    // Returns the arguments with other tensors and variables in place of theirs.
     std::tuple<std::remove_cvref_t<Args>...> with(std::span<const Tensor> tensors,
                                                   std::span<const Variable> variables) const {
       Replacement replacement{tensors.data(), variables.empty() ? nullptr : variables.data()};
-      // Braces keep the order of evaluation.
+      // Braces evaluate the values in order.
       return std::apply(
           [&](const auto &...values) {
             return std::tuple<std::remove_cvref_t<Args>...>{map_structure(values, replacement)...};

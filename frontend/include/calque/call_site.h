@@ -7,9 +7,10 @@
 
 namespace calque {
 
-// While a CallSite lives, operations of this thread carry its line. If call sites nest, line and `function` are those
-// of the outermost one. Errors give the operations inside the name `function`, which is the function that the user has
-// called, and call an index `index`: "label". Both texts are literals, or live as long as the process.
+// While a CallSite lives, operations of this thread have its line. If call sites nest, the line and `function` are
+// those of the outermost one. `function` is the name of the function that the user has called; errors of operations
+// inside use this name. `index` is the name of an index in errors, such as "label". Both texts are literals, or live as
+// long as the process.
 class CALQUE_API CallSite {
 public:
   explicit CallSite(SourceLocation where, const char *function = nullptr, const char *index = nullptr);
@@ -24,8 +25,8 @@ private:
   bool outermost, names, namesIndex;
 };
 
-// A library's call of code that the user gave it, such as a loss or a layer's function: while it lives, operations have
-// their own lines and names again.
+// A library makes a UserCode object while it calls code of the user, such as a loss or a layer's function. While the
+// object lives, operations have their own lines and names again.
 class CALQUE_API UserCode {
 public:
   UserCode();

@@ -1,5 +1,5 @@
-// What public functions ask of the callables and handles that they are given: whether there is one, which signature it
-// has, whether it takes the line of the call, and that it can't change its caller's arguments.
+// How public functions check and call the callables and handles that they are given: whether a callable is empty, which
+// signature it has, whether it takes the line of the call, and that it can't change its caller's arguments.
 #ifndef CALQUE_CALLABLE_H
 #define CALQUE_CALLABLE_H
 
@@ -22,21 +22,21 @@ namespace calque::detail {
 
 [[noreturn]] CALQUE_API void throwNothingToCall(const char *what, SourceLocation where);
 [[noreturn]] CALQUE_API void throwEmptyHandle(const char *what, const SourceLocation &where);
-// An object that the last handle destroys.
+// Returns a handle whose last copy destroys the object.
 CALQUE_API std::shared_ptr<const void> shared(const void *object, void (*destroy)(const void *));
-// The object of a handle. Other than std::make_shared, it makes no more than one small function for each type.
+// Returns a handle to an object. Unlike std::make_shared, it instantiates only one small function for each type.
 template <typename T> std::shared_ptr<T> share(T object) {
   T *shared = new T(std::move(object));
   return {detail::shared(shared, [](const void *kept) { delete static_cast<const T *>(kept); }), shared};
 }
-// A text that lives as long as the process.
+// Returns a copy of the text that lives as long as the process.
 CALQUE_API const char *interned(const std::string &text);
 
-// Stands for a result after a static_assert, so that nothing else is wrong. It has no definition, because what calls it
-// does not compile.
+// Takes the place of a result after a failed static_assert, so that the compiler reports no other error. It has no
+// definition, because its callers do not compile.
 template <typename T> T refused();
 
-// The type of a callable with the first parameters of another.
+// A function type with result R and the first parameters of a list.
 template <typename R, typename Parameters, std::size_t... I>
 std::type_identity<R(std::tuple_element_t<I, Parameters>...)> withFirst(std::index_sequence<I...>);
 
@@ -80,8 +80,8 @@ template <NamesItsSignature F> struct CallableTraits<F> {
 
 template <typename F> struct CallableTraits<std::reference_wrapper<F>> : CallableTraits<std::remove_const_t<F>> {};
 
-// Whether a callable changes its caller's argument through a parameter of this type. A Variable & does not: copies of a
-// variable are the same one.
+// Whether a callable may change its caller's argument through a parameter of this type. A Variable & does not count:
+// copies of a handle are the same variable.
 template <typename T>
 inline constexpr bool changesArgument = std::is_lvalue_reference_v<T> && !std::is_const_v<std::remove_reference_t<T>> &&
                                         !std::is_same_v<std::remove_reference_t<T>, Variable>;
@@ -89,8 +89,8 @@ template <typename Signature> inline constexpr bool changesArguments = false;
 template <typename R, typename... Args>
 inline constexpr bool changesArguments<R(Args...)> = (... || changesArgument<Args>);
 
-// Refuses such parameters, since native code changes no argument. It is a class so that a signature is refused once,
-// however many ask.
+// Refuses parameters that change arguments, because native code changes no argument. A class template, so that each
+// signature is refused by one error only.
 template <typename Signature> struct CheckedParameters {
   static_assert(
       !changesArguments<Signature>,
@@ -99,7 +99,8 @@ template <typename Signature> struct CheckedParameters {
   static constexpr bool done = true;
 };
 
-// StateError for an empty std::function and for a null pointer; `what` is the public function that is given it.
+// StateError for an empty std::function and for a null pointer. `what` is the name of the public function that takes
+// the callable.
 template <typename F> void requireCallable(const F &f, const char *what, SourceLocation where) {
   static_assert(CheckedParameters<typename CallableTraits<F>::Signature>::done);
   if constexpr (std::is_pointer_v<F> || std::is_member_pointer_v<F> || requires { f.operator bool(); })
@@ -110,7 +111,7 @@ template <typename F> void requireCallable(std::reference_wrapper<F> f, const ch
   requireCallable(f.get(), what, where);
 }
 
-// A callable that can't be copied, shared by the copies of what keeps it.
+// Holds a callable that can't be copied. Copies of the holder share the callable.
 template <typename F> class SharedCallable {
 public:
   explicit SharedCallable(F f) : f_(detail::share(std::move(f))) {}
@@ -125,8 +126,8 @@ private:
 };
 template <typename F> struct CallableTraits<SharedCallable<F>> : CallableTraits<F> {};
 
-// What is kept of a callable: a copy, or it itself where it was given as an rvalue that can only be moved. A callable
-// may name what is kept of it.
+// The type in which a callable is kept: a copy, or a SharedCallable if it is an rvalue that can only be moved. A class
+// may name another type as CalqueHeld.
 template <typename F> struct HeldAs {
   using type = std::decay_t<F>;
 };
@@ -143,7 +144,7 @@ struct HeldAs<F> {
 };
 template <typename F> using Held = typename HeldAs<F>::type;
 
-// Refuses a callable of which nothing can be kept.
+// Refuses a callable that can be neither copied nor moved.
 template <typename Callable, bool copied> struct CheckedCopy {
   static_assert(copied, "Calque keeps a copy of the callable, and this one can't be copied: move it, or let it capture "
                         "a std::shared_ptr of what can't be copied");
@@ -156,7 +157,8 @@ template <typename F> Held<F> hold(F &&f) {
     return refused<Held<F>>();
 }
 
-// How callAt passes its copy of an argument. A variable is an lvalue, for the sake of Variable &.
+// The type as which callAt passes its copy of an argument. A variable is passed as an lvalue, because the callable may
+// take a Variable &.
 template <typename T> using Passed = std::conditional_t<std::is_same_v<T, Variable>, T &, T &&>;
 template <typename F, typename... Args> constexpr bool takes() {
   if constexpr (CallableTraits<std::decay_t<F>>::takesLine)
@@ -165,7 +167,8 @@ template <typename F, typename... Args> constexpr bool takes() {
     return std::is_invocable_v<F &, Args...>;
 }
 
-// Whether callAt can call it. A signature that changes its arguments is refused by requireCallable.
+// Whether callAt can call F with these arguments. True also for a signature that changes its arguments, which
+// requireCallable refuses.
 template <typename F, typename... Args> constexpr bool canCall() {
   using Known = typename CallableTraits<std::decay_t<F>>::Signature;
   if constexpr (changesArguments<Known> || takes<F, Passed<std::decay_t<Args>>...>())
@@ -174,7 +177,7 @@ template <typename F, typename... Args> constexpr bool canCall() {
     return std::is_void_v<Known> && takes<F, std::decay_t<Args> &...>();
 }
 
-// Refuses a call with other arguments than the callable takes. GCC shows the numbers below the error.
+// Refuses a call with a wrong number of arguments. GCC shows both numbers below the error.
 template <std::size_t given, std::size_t taken> struct CheckedCount {
   static_assert(given == taken, "the function takes another number of arguments than it is given");
 };
@@ -190,7 +193,7 @@ template <typename R, typename... Parameters, typename... Args> struct RefusedCa
   static_assert(taken, "the function takes arguments of other types than it is given");
 };
 
-// Calls f with copies of the arguments, and with the line of the call if it takes one.
+// Calls f with copies of the arguments, and with the line of the call if f takes one.
 template <typename F, typename... Args> auto callAt(const SourceLocation &where, F &f, const Args &...args) {
   using Callable = std::decay_t<F>;
   using Known = typename CallableTraits<Callable>::Signature;

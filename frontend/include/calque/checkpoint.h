@@ -1,4 +1,4 @@
-// Checkpoints: the values of variables and of everything else that a program goes on with, in a file.
+// Checkpoints: files with the values of variables and with the other state that a program needs in order to continue.
 //
 //   Variable x(2.0);
 //   Checkpoint checkpoint{{"x", x}};
@@ -12,9 +12,9 @@
 //   for (; epoch < 10; manager.save())
 //     epoch = train(model, adam, iterator, epoch);
 //
-// A restore finds each value by its path among the parts: "model/dense/kernel". Objects that are made later, such as
-// the variables of a layer at its first call and the slots of an optimiser, get their values when they are made.
-// docs/saving.md is the guide, and has the file byte by byte.
+// A restore finds each value by its path among the parts: "model/dense/kernel". Some parts are made after the restore,
+// such as the variables of a layer at its first call and the slots of an optimiser. They get their values when they are
+// made. docs/saving.md is the guide, and describes the file byte by byte.
 #ifndef CALQUE_CHECKPOINT_H
 #define CALQUE_CHECKPOINT_H
 
@@ -40,7 +40,7 @@ concept HasPosition = requires(T &iterator, const std::string &text, SourceLocat
   { iterator.get_state(where) } -> std::convertible_to<std::string>;
   iterator.set_state(text, where);
 };
-// What has a constructor of CheckpointPart, as it is given: T is an lvalue reference for what has a name.
+// Types for which CheckpointPart has a constructor. T is an lvalue reference if the argument is an lvalue.
 template <typename T, typename Value = std::remove_cvref_t<T>>
 concept Checkpointed =
     std::is_convertible_v<T, const Variable &> || std::is_convertible_v<T, std::vector<Variable>> ||
@@ -54,8 +54,8 @@ template <typename T>
 inline constexpr bool isTemporaryNumber = std::is_arithmetic_v<std::remove_cvref_t<T>> && !Checkpointed<T>;
 } // namespace detail
 
-// A part of a checkpoint. Variables, generators and other handles are kept as copies; numbers, texts, tensors,
-// iterators and objects by reference, so that they must live as long as the checkpoint.
+// A part of a checkpoint. The part keeps a copy of a handle, such as a variable or a generator. It keeps a reference to
+// a number, text, tensor, iterator or object, which must live as long as the checkpoint.
 class CALQUE_API CheckpointPart {
 public:
   CheckpointPart(const Variable &variable);
@@ -66,7 +66,7 @@ public:
   // A layer, a model, an optimiser, a metric.
   template <detail::HasBody H>
   CheckpointPart(const H &handle) : CheckpointPart(std::shared_ptr<Trackable>(handle.body())) {}
-  // Several: "0", "1" and so on.
+  // Several of these, with the names "0", "1" and so on.
   template <detail::HasBody H> CheckpointPart(const std::vector<H> &handles) {
     std::vector<std::shared_ptr<Trackable>> objects;
     for (const H &each : handles)
@@ -79,7 +79,7 @@ public:
     requires(std::is_arithmetic_v<T> && !std::is_const_v<T>)
   CheckpointPart(T &number)
       : visit_([&number](CheckpointVisitor &visitor, const std::string &name) { visitor.value(name, number); }) {}
-  // An iterator of a data set: where it stands.
+  // The position of an iterator of a data set.
   template <detail::HasPosition T>
   CheckpointPart(T &iterator)
       : visit_([&iterator](CheckpointVisitor &visitor, const std::string &name) {
@@ -87,7 +87,7 @@ public:
               name, [&iterator] { return iterator.get_state(SourceLocation()); },
               [&iterator](const std::string &text) { iterator.set_state(text, SourceLocation()); });
         }) {}
-  // Anything else, so that the compiler says it in a line.
+  // Any other type, so that the compiler's error is one line.
   template <typename T>
     requires(!detail::Checkpointed<T> && !detail::IsListOfBodies<std::remove_cvref_t<T>>::value &&
              !std::is_same_v<std::remove_cvref_t<T>, CheckpointPart>)
@@ -112,17 +112,17 @@ private:
   std::function<void(CheckpointVisitor &, const std::string &name)> visit_;
 };
 
-// What a restore has done. Copies are about the same one.
+// The outcome of a restore. Copies refer to the same restore.
 class CALQUE_API RestoreStatus {
 public:
-  // AssertionError unless everything in the file was restored, and every value that the parts have now was in the file.
+  // AssertionError unless all values in the file were restored, and all present values of the parts were in the file.
   const RestoreStatus &assert_consumed(SourceLocation where = SourceLocation::current()) const;
-  // AssertionError unless every value that the parts have now was in the file.
+  // AssertionError unless all present values of the parts were in the file.
   const RestoreStatus &assert_existing_objects_matched(SourceLocation where = SourceLocation::current()) const;
-  // Says that values may stay unrestored, so that no warning is printed.
+  // Allows values in the file to stay unrestored, so that no warning is printed.
   const RestoreStatus &expect_partial() const;
-  // unused: the paths in the file that nothing has taken so far. missing: the paths of present values that the file
-  // lacked.
+  // unused() returns the paths in the file whose values were not restored so far. missing() returns the paths of
+  // present values that the file lacked.
   std::vector<std::string> unused() const;
   std::vector<std::string> missing() const;
 
@@ -130,17 +130,17 @@ private:
   friend class Checkpoint;
   RestoreStatus(std::shared_ptr<detail::Restoration> of, std::shared_ptr<detail::CheckpointState> parts)
       : of_(std::move(of)), parts_(std::move(parts)) {}
-  std::shared_ptr<detail::Restoration> of_; // none where there was no file
+  std::shared_ptr<detail::Restoration> of_; // null if there was no file
   std::shared_ptr<detail::CheckpointState> parts_;
 };
 
 struct CheckpointOptions {
-  // Writes on a thread beside the program. The values are those at the call. An error is thrown by the next save or
-  // wait().
+  // Writes the file on another thread. The file gets the values at the time of the call. An error is thrown by the next
+  // save or wait().
   bool enable_async = false;
 };
 
-// A shared handle: copies have the same parts. One is used by one thread at a time.
+// A shared handle: copies have the same parts. Only one thread at a time may use a checkpoint.
 class CALQUE_API Checkpoint {
 public:
   struct Entry {
@@ -154,7 +154,7 @@ public:
   // handle.
   Checkpoint(std::initializer_list<Entry> parts) : Checkpoint(std::vector<Entry>(parts)) {}
   explicit Checkpoint(std::vector<Entry> parts);
-  // An object whose parts are those of the checkpoint: the paths begin with their names.
+  // The parts of the object are the parts of the checkpoint: paths begin with the names of these parts.
   explicit Checkpoint(Trackable &root, SourceLocation where = SourceLocation::current());
   template <typename H>
     requires requires(const H &handle) {
@@ -163,23 +163,24 @@ public:
   explicit Checkpoint(const H &root, SourceLocation where = SourceLocation::current())
       : Checkpoint(std::vector<Entry>{Entry(std::string(), CheckpointPart(root), where)}) {}
 
-  // Saves to <prefix>-<number>.safetensors, and gives the path without the ending, which restore() takes. Numbers go
-  // on from those that the directory has, and from that of the checkpoint that was restored. Directories are made. The
-  // file appears whole or not at all. DataError for one that can't be written; StateError in a trace.
+  // Saves to <prefix>-<number>.safetensors. Returns the path without the ending, which restore() takes. The number is
+  // higher than those in the directory, and than that of the checkpoint that was restored. Missing directories are
+  // made. The file is written whole or not at all. DataError if it can't be written; StateError in a trace.
   std::string save(const std::string &prefix, CheckpointOptions options = {},
                    SourceLocation where = SourceLocation::current()) const;
-  // The same without a number, in place of what was there: <path>.safetensors.
+  // Saves to <path>.safetensors, without a number, and replaces an existing file.
   std::string write(const std::string &path, CheckpointOptions options = {},
                     SourceLocation where = SourceLocation::current()) const;
-  // Waits for what is written beside the program, and throws its error.
+  // Waits for a file that another thread writes, and throws the error of that write.
   void wait(SourceLocation where = SourceLocation::current()) const;
 
-  // Restores all or nothing from the path that save() or write() gave, with or without its ending. Values that the file
-  // lacks stay as they are; values of objects that are made later wait for these objects. DataError for a file that is
-  // missing, damaged, cut or no checkpoint; ShapeError and DTypeError for a variable of another type; StateError in a
-  // trace. No path restores nothing: `restore(latest_checkpoint(directory))`.
+  // Restores from the path that save() or write() returned, with or without its ending. Values that the file lacks do
+  // not change. Values of objects that are made later wait for these objects. If restore throws, nothing has changed.
+  // DataError for a file that is missing, damaged, cut or no checkpoint. ShapeError and DTypeError for a variable of
+  // another type. StateError in a trace. std::nullopt restores nothing, so that `restore(latest_checkpoint(directory))`
+  // works in an empty directory.
   RestoreStatus restore(const std::optional<std::string> &path, SourceLocation where = SourceLocation::current()) const;
-  // The same, but for the number, which save() goes on from.
+  // Restores as restore() does, but does not change the number with which save() continues.
   RestoreStatus read(const std::optional<std::string> &path, SourceLocation where = SourceLocation::current()) const;
 
 private:
@@ -187,39 +188,41 @@ private:
   std::shared_ptr<detail::CheckpointState> state;
 };
 
-// The path, without its ending, of the checkpoint with the highest number in a directory; of those that are called
-// <name>-<number>, where a name is given. None where there is none.
+// Returns the path, without its ending, of the checkpoint with the highest number in a directory. If a name is given,
+// only files <name>-<number> count. std::nullopt if there is no checkpoint.
 CALQUE_API std::optional<std::string> latest_checkpoint(const std::string &directory,
                                                         const std::optional<std::string> &name = std::nullopt);
 
 struct CheckpointManagerOptions {
-  std::optional<std::int64_t> max_to_keep = std::nullopt; // how many there are at most; none: all are kept
+  std::optional<std::int64_t> max_to_keep = std::nullopt; // the largest number of checkpoints; none: all are kept
   std::string checkpoint_name = "ckpt";
-  // Keeps one of the checkpoints that would be removed for every so many hours.
+  // Of the checkpoints that would be removed, one is kept for every period of this many hours.
   std::optional<double> keep_checkpoint_every_n_hours = std::nullopt;
-  // With both, save() saves only where the counter is at least so much more than at the last save.
+  // If both are set, save() saves only if the counter has grown by at least checkpoint_interval since the last save.
   std::optional<Variable> step_counter = std::nullopt;
   std::optional<std::int64_t> checkpoint_interval = std::nullopt;
-  // What restore_or_initialize() calls where there is nothing to restore.
+  // restore_or_initialize() calls this function if there is no checkpoint to restore.
   std::function<void()> init_fn = {};
 };
 
-// Saves into a directory, and removes old checkpoints there when a new one is whole. The manager knows checkpoints by
-// the files in the directory alone, so nobody else should save there under the same name.
+// Saves checkpoints into a directory, and removes old ones after a new one is complete. The manager finds checkpoints
+// by the files in the directory, so no other program should save there under the same name.
 class CALQUE_API CheckpointManager {
 public:
-  // Makes the directory where it is missing, and removes what ended processes have left half written. ValueError for
+  // Makes the directory if it is missing, and removes unfinished files of processes that have ended. ValueError for
   // options out of range.
   CheckpointManager(Checkpoint checkpoint, std::string directory, CheckpointManagerOptions options = {},
                     SourceLocation where = SourceLocation::current());
 
-  // Gives the path, or none where the interval is not over. ValueError for a number that is not above those there are.
+  // Saves, and returns the path; std::nullopt if the interval is not over. ValueError for a number that is not higher
+  // than all existing ones.
   std::optional<std::string> save(std::optional<std::int64_t> checkpoint_number = std::nullopt,
                                   CheckpointOptions options = {}, SourceLocation where = SourceLocation::current());
-  // The paths of those that are kept for now, the oldest first, and the last of them.
+  // The paths of the checkpoints that are kept now, the oldest first; and the path of the latest one.
   std::vector<std::string> checkpoints() const;
   std::optional<std::string> latest_checkpoint() const;
-  // Restores the latest and gives its path; without one calls init_fn and gives none. Errors as of restore().
+  // Restores the latest checkpoint and returns its path. If there is none, calls init_fn and returns std::nullopt.
+  // Errors are those of restore().
   std::optional<std::string> restore_or_initialize(SourceLocation where = SourceLocation::current());
 
   const std::string &directory() const { return directory_; }
@@ -230,7 +233,7 @@ private:
   Checkpoint checkpoint_;
   std::string directory_;
   CheckpointManagerOptions options_;
-  std::shared_ptr<Kept> kept; // also of the thread that writes
+  std::shared_ptr<Kept> kept; // shared with the thread that writes
   std::optional<std::int64_t> lastStep;
 };
 

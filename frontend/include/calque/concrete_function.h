@@ -29,20 +29,20 @@ CALQUE_API std::string describeConcrete(const ConcreteCore &core);
 CALQUE_API std::vector<TensorSpec<>> argumentSpecs(const ConcreteCore &core);
 CALQUE_API std::vector<TensorSpec<>> resultSpecs(const ConcreteCore &core, const SourceLocation &where);
 
-// Whether an argument is one host value: a number, an enumeration or a string.
+// Whether an argument type is a single host value: a number, an enumeration or a string.
 template <typename T>
 inline constexpr bool isHostValue =
     std::is_arithmetic_v<std::remove_cvref_t<T>> || std::is_enum_v<std::remove_cvref_t<T>> ||
     std::is_same_v<std::remove_cvref_t<T>, std::string>;
 
-// The arguments that are no host values.
+// The types of the arguments that are not host values.
 template <typename... Args>
 using GivenArguments = decltype(std::tuple_cat(
     std::declval<std::conditional_t<isHostValue<Args>, std::tuple<>,
                                     std::tuple<std::type_identity<std::remove_cvref_t<Args>>>>>()...));
 
-// The call of a concrete function without its host values. It has a parameter for each other argument, and so can have
-// one for the user's line behind them.
+// The call operator of a concrete function without its host values. It has one parameter for each other argument, so
+// that a parameter for the user's line can follow.
 template <typename Concrete, typename Result, typename Values> class BoundCall;
 template <typename Concrete, typename Result, typename... Values>
 class BoundCall<Concrete, Result, std::tuple<std::type_identity<Values>...>> {
@@ -67,8 +67,8 @@ struct NoBoundCall {
 template <typename Signature> class Function;
 template <typename Signature> class ConcreteFunction;
 
-// One signature of a function, with its host values bound. It is made by Function::get_concrete_function. It is a
-// shared handle, and keeps its trace even if the function evicts it.
+// One signature of a function, with the host values bound. Function::get_concrete_function makes it. It is a shared
+// handle, and keeps its trace even after the function evicts the trace.
 template <typename R, typename... Args>
 class ConcreteFunction<R(Args...)>
     : public std::conditional_t<
@@ -84,8 +84,8 @@ class ConcreteFunction<R(Args...)>
 public:
   using CalqueSignature = R(Args...);
 
-  // SignatureError for a tensor that does not match its spec, and for another host value. The error names the argument,
-  // what is expected and what is given.
+  // SignatureError for a tensor that does not match its spec, and for a host value other than the bound one. The error
+  // names the argument, the expected value and the given value.
   Result operator()(Args... args, SourceLocation where = SourceLocation::current()) const {
     detail::ConcreteCore &core = this->core(where);
     typename State::Call call{state_.get(), where, {args...}};
@@ -100,7 +100,7 @@ public:
     return State::resultsOf(results);
   }
 
-  // The same with C++ numbers and sizes for scalars, of the element types of the specs.
+  // Takes C++ numbers and sizes in place of scalars. They get the element types of the specs.
   template <typename = void>
     requires(... || detail::isTensor<Args>)
   Result operator()(detail::Given<Args>... args, SourceLocation where = SourceLocation::current()) const {
@@ -116,19 +116,20 @@ public:
   std::string str(SourceLocation where = SourceLocation::current()) const {
     return detail::describeConcrete(core(where));
   }
-  // The specs of the tensors among the arguments, and among the results, in order. StateError for the results of a
-  // function of any rank, which has no single trace.
+  // The specs of the tensors among the arguments, and among the results, in order. result_specs throws a StateError for
+  // a function of any rank, because it has no single trace.
   std::vector<TensorSpec<>> argument_specs(SourceLocation where = SourceLocation::current()) const {
     return detail::argumentSpecs(core(where));
   }
   std::vector<TensorSpec<>> result_specs(SourceLocation where = SourceLocation::current()) const {
     return detail::resultSpecs(core(where), where);
   }
-  // The program after a stage, as from Function::ir. StateError for a function of any rank, which has no single trace.
+  // The program after a stage, as Function::ir returns it. StateError for a function of any rank, because it has no
+  // single trace.
   std::string ir(const std::string &stage, SourceLocation where = SourceLocation::current()) const {
     return detail::printConcrete(core(where), stage, where);
   }
-  // The trace as a picture, as Function::graph gives it.
+  // The trace as a picture, as Function::graph returns it.
   std::string graph(SourceLocation where = SourceLocation::current()) const {
     return detail::graphConcrete(core(where), where);
   }
@@ -147,7 +148,7 @@ private:
     return *core_;
   }
 
-  // How many of the first arguments are no host values.
+  // The number of arguments among the first N that are not host values.
   template <std::size_t N> static constexpr std::size_t given() {
     constexpr bool host[] = {detail::isHostValue<Args>...};
     std::size_t count = 0;
@@ -162,7 +163,7 @@ private:
       return (std::get<given<I>()>(others));
   }
   template <typename Given> Result bound(const Given &others, const SourceLocation &where) const {
-    core(where); // the values of an empty one are gone
+    core(where); // throws for an empty handle, whose values are gone
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       std::tuple<std::remove_cvref_t<Args>...> all(argument<I>(others)...);
       return (*this)(static_cast<Args>(std::get<I>(all))..., where);

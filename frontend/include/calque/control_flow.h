@@ -1,5 +1,5 @@
-// Branches and loops on the values of tensors. Eagerly they run as written; in a traced function they become branches
-// and loops of its program, through which derivatives of all kinds, and vmap, go.
+// Branches and loops on the values of tensors. Eagerly they run as C++ code does. In a traced function they become
+// branches and loops of the compiled program. Derivatives of all kinds and vmap pass through them.
 //
 //   Tensor y = cond(sum(x) > 0, [&] { return x * 2; }, [&] { return -x; });
 //
@@ -10,9 +10,10 @@
 //   for (Tensor i : range(n)) // a C++ loop, which a trace makes a loop of its program, too
 //     sum = sum + i * i;
 //
-// In a trace, both branches of a `cond` are traced, and the body of a loop once, whatever the predicate is: host code
-// in them runs then, and only then. Variables may be read and assigned, and random numbers drawn; generators and
-// variables change as often as the branch or the body runs. Tensors from outside are captured.
+// In a trace, both branches of a `cond` are traced, and the body of a loop is traced once, whatever the predicate is.
+// Host code in a branch or body runs while it is traced, and at no other time. Branches and bodies may read and assign
+// variables, and draw random numbers. Variables and generators change as often as the branch or the body runs. Tensors
+// from outside are captured.
 #ifndef CALQUE_CONTROL_FLOW_H
 #define CALQUE_CONTROL_FLOW_H
 
@@ -22,16 +23,16 @@
 namespace calque {
 
 struct WhileOptions {
-  // The loop ends after so many iterations, whatever the condition says. ValueError if negative.
+  // The loop ends after this number of iterations, even if the condition still holds. ValueError for a negative number.
   std::optional<std::int64_t> maximum_iterations = {};
-  // Reverse mode keeps the loop variables of some iterations only, and computes the others again: for n iterations it
-  // keeps about 3 sqrt(n), and the loop runs once more. Under an eager tape such a loop is traced, so that its
-  // condition and its body can't look at elements.
+  // Saves memory in reverse mode. The loop variables of some iterations are kept, about 3 sqrt(n) of n. The others are
+  // computed again, so the loop runs once more. Under an eager tape such a loop is traced, and its condition and body
+  // can't read elements.
   bool checkpoint = false;
-  // The shapes of the loop variables' tensors, in order, with kDynamic for a size that an iteration may change. A
-  // tensor with nullopt, or one that is not listed, keeps its shape. In a trace such a size is unknown in the loop and
-  // after it, like an unknown size of a TensorSpec. ValueError for more shapes than tensors, ShapeError for a shape
-  // that does not fit the initial tensor. vmap and `checkpoint` refuse such a loop.
+  // The shapes of the loop variables' tensors, in order, with kDynamic for each size that an iteration may change. A
+  // tensor with nullopt, or a tensor that is not listed, keeps its shape. In a trace, a size with kDynamic is unknown
+  // in the loop and after it, like an unknown size of a TensorSpec. ValueError for more shapes than tensors, ShapeError
+  // for a shape that does not fit the initial tensor. vmap and `checkpoint` refuse a loop with such sizes.
   //
   //   auto [n, xs] = while_loop(
   //       [](const Tensor &n, const Tensor &) { return n < 9; },
@@ -52,7 +53,8 @@ struct ScanOptions {
 
 namespace detail {
 
-// What a branch or a body has made: its tensors, and what of its structure must be the same in each of them.
+// The result of a branch or a body: its tensors, and the parts of its structure that must be the same in all branches
+// or iterations.
 struct Produced {
   std::vector<Tensor> tensors;
   std::vector<std::uint64_t> host;  // host values and counts, in order
@@ -76,13 +78,13 @@ using BranchBody = std::function<Produced()>;
 using LoopCondition = std::function<Tensor(const std::vector<Tensor> &)>;
 using LoopBody = std::function<Produced(const std::vector<Tensor> &)>;
 
-// The tensors of one branch.
+// Returns the tensors of the branch that the predicate chooses.
 CALQUE_API std::vector<Tensor> runCond(const char *operation, const Tensor &predicate, const BranchBody &then,
                                        const BranchBody &otherwise, SourceLocation where);
-// The tensors of the branch that the index names, the last one for any other index.
+// Returns the tensors of the branch with this index; the last branch serves any other index.
 CALQUE_API std::vector<Tensor> runSwitch(const Tensor &index, const std::vector<BranchBody> &branches,
                                          SourceLocation where);
-// The loop variables after the last iteration.
+// Returns the loop variables after the last iteration.
 CALQUE_API std::vector<Tensor> runWhile(const char *operation, const LoopCondition &condition, const LoopBody &body,
                                         const Produced &initial, const WhileOptions &options, SourceLocation where);
 
@@ -93,18 +95,19 @@ using ScanBody = std::function<ScanStep(const std::vector<Tensor> &carry, const 
 struct Scanned {
   std::vector<Tensor> carry, results;
 };
-// The carry after the last slice of xs, and the results of all slices, stacked. The body is called at least once, if
-// only to learn the types of its results.
+// Returns the carry after the last slice of xs, and the stacked results of all slices. The body is called at least
+// once, even for no slices, because its call gives the types of the results.
 CALQUE_API Scanned runScan(const char *operation, const ScanBody &body, const Produced &initial,
                            const std::vector<Tensor> &xs, const ScanOptions &options, SourceLocation where);
 
-// Int64 scalars. ShapeError for others than integer scalars.
+// The bound, the comparison and the next index of a loop over int64 scalars. ShapeError for a bound that is no integer
+// scalar.
 CALQUE_API Tensor rangeBound(const char *operation, const char *what, const Tensor &bound, SourceLocation where);
 CALQUE_API Tensor isBefore(const Tensor &i, const Tensor &end, std::int64_t step, SourceLocation where);
 CALQUE_API Tensor advanced(const Tensor &i, std::int64_t step, SourceLocation where);
 [[noreturn]] CALQUE_API void throwStep(SourceLocation where);
 
-// Void, as a structure without parts.
+// The type of a result that is kept. A structure without parts takes the place of void.
 template <typename R> using Kept = std::conditional_t<std::is_void_v<R>, std::tuple<>, std::decay_t<R>>;
 
 template <typename Call> auto keptOf(Call &&call) -> Kept<decltype(call())> {
@@ -125,7 +128,7 @@ template <typename A, typename B> struct CheckedBranches {
   static_assert(areAlike, "the branches of a cond return values of the same type");
 };
 
-// A branch that keeps what it returns, for its structure.
+// Makes a branch that also stores its result in `kept`, because the structure of the result is needed later.
 template <typename F, typename Result>
 BranchBody branchOf(const SourceLocation &where, F &f, std::optional<Result> &kept) {
   return [&where, &f, &kept] {
@@ -141,13 +144,13 @@ template <typename Result> auto returned(const Result &structure, const std::vec
     return withTensors(structure, tensors);
 }
 
-// Refuses a body that returns another type than its state.
+// Refuses a body whose result does not have the type of the loop variables.
 template <typename State, typename Next> struct CheckedState {
   static constexpr bool isSame = std::is_same_v<State, Next>;
   static_assert(isSame, "the body of a loop returns the next values of the loop variables, of the type that it takes: "
                         "for several, a std::tuple as the initial one");
 };
-// Refuses numbers, which would be the same in all iterations.
+// Refuses numbers as loop variables: a number would be the same in all iterations.
 template <typename State> struct CheckedInitial {
   static constexpr bool isNoNumber = !std::is_arithmetic_v<State>;
   static_assert(isNoNumber, "loop variables are tensors: begin with scalar(0) instead of a number");
@@ -157,7 +160,7 @@ template <typename T> struct CheckedDecision {
   static_assert(isTensor, "the condition of a loop returns a bool scalar, as a Tensor");
 };
 
-// Calls f with a first argument and a state, whose elements are arguments if it is a tuple.
+// Calls f with a first argument and the loop variables. If these are a tuple, its elements are arguments of f.
 template <typename F, typename First, typename T>
 auto applyAfter(const SourceLocation &where, F &f, const First &first, const T &state) {
   return callAt(where, f, first, state);
@@ -170,7 +173,7 @@ auto applyAfter(const SourceLocation &where, F &f, const First &first, const std
     return std::apply([&](const auto &...parts) { return callAt(where, f, first, parts...); }, state);
 }
 
-// Refuses a step of a scan that returns something else.
+// Refuses a step of a scan that does not return a pair of the next carry and a result.
 template <typename Carry, typename Step> struct CheckedStep {
   static constexpr bool isPair = false;
   static_assert(sizeof(Step *) == 0,
@@ -183,10 +186,10 @@ template <typename Carry, typename Y> struct CheckedStep<Carry, std::pair<Carry,
 
 } // namespace detail
 
-// Returns the result of `then` if the predicate, a bool scalar, holds, else the result of `otherwise`: tensors,
-// structures of them, or nothing. Both return the same type, with tensors of the same dtypes and shapes and the same
-// host values. ShapeError for another predicate, ShapeError, DTypeError and ValueError for branches that differ; these
-// name both lines.
+// Returns the result of `then` if the predicate, a bool scalar, is true, else the result of `otherwise`. A result is a
+// tensor, a structure, or void. Both branches return the same C++ type, with tensors of the same dtypes and shapes and
+// with the same host values. ShapeError for a predicate that is not a scalar. ShapeError, DTypeError or ValueError for
+// branches that differ; these errors name the lines of both.
 template <typename Then, typename Otherwise> auto cond(const Operand &predicate, Then &&then, Otherwise &&otherwise) {
   const SourceLocation where = CallSite::resolve(predicate.where());
   detail::requireCallable(then, "cond", where);
@@ -202,7 +205,8 @@ template <typename Then, typename Otherwise> auto cond(const Operand &predicate,
 }
 
 // Returns the result of branch number `index`, an integer scalar. The last branch also serves any other index. The
-// branches are callables of one type, such as std::function<Tensor()>; as for cond, they return alike.
+// branches are callables of one type, such as std::function<Tensor()>. Their results must agree as those of cond do,
+// with the same errors.
 template <typename Branch> auto switch_case(const Operand &index, std::vector<Branch> branches) {
   const SourceLocation where = CallSite::resolve(index.where());
   using Result = decltype(detail::keptCall(where, branches[0]));
@@ -216,10 +220,11 @@ template <typename Branch> auto switch_case(const Operand &index, std::vector<Br
   return detail::returned(*kept, tensors);
 }
 
-// Runs the body as long as the condition, a bool scalar, holds. Both take the loop variables: a tensor, a structure, or
-// the elements of a tuple as arguments. The body returns their next values, with the same dtypes and shapes and the
-// same host values; errors name the loop variable, both types and both lines. Returns the last values. A condition that
-// assigns a variable is a StateError in a trace.
+// Runs the body as long as the condition returns true, a bool scalar. Returns the last values of the loop variables.
+// The condition and the body take the loop variables: a tensor, a structure, or the elements of a tuple as separate
+// arguments. The body returns the next values, with the same dtypes and shapes and the same host values. If they
+// differ, the error names the loop variable, both types and both lines. In a trace, a condition that assigns a variable
+// is a StateError.
 template <typename Condition, typename Body, typename State>
 State while_loop(Condition &&condition, Body &&body, const State &initial, WhileOptions options = {},
                  SourceLocation line = SourceLocation::current()) {
@@ -249,8 +254,9 @@ State while_loop(Condition &&condition, Body &&body, const State &initial, While
   }
 }
 
-// Runs the body for begin, begin + step, ... before `end`, integer scalars. The body takes the index, an int64 scalar,
-// and the loop variables, and returns their next values, as for while_loop. Returns the last ones.
+// Runs the body for the indices begin, begin + step, ... before `end`. The bounds are integer scalars. The body takes
+// the index, an int64 scalar, and the loop variables. It returns the next values of the loop variables, as the body of
+// while_loop does. for_range returns the last values.
 //
 //   Tensor w = for_range(0, 300, w0, [&](const Tensor &, const Tensor &w) { return w - 0.1f * gradient(w); });
 template <typename State, typename Body>
@@ -284,8 +290,9 @@ State for_range(const Operand &begin, const Operand &end, const State &initial, 
 }
 
 // The numbers begin, begin + step, ... before `end`, as int64 scalars: `for (Tensor i : range(n))`. In a trace this is
-// a loop of the program, also where the bounds are C++ numbers (`for (int i = 0; ...)` unrolls). Its body is plain C++
-// (docs/native-control-flow.md): `break`, `continue` and `return` leave it, and variables around may be assigned.
+// a loop of the program, even if the bounds are C++ numbers (`for (int i = 0; ...)` unrolls). The body of the loop is
+// plain C++ (docs/native-control-flow.md): it may leave by `break`, `continue` and `return`, and may assign C++
+// variables from outside of the loop.
 class CALQUE_API Range {
 public:
   LoopIterator begin(SourceLocation where = SourceLocation::current()) const;
@@ -298,17 +305,17 @@ private:
   Tensor first_, end_, step_;
 };
 
-// All are integers, sizes or integer scalars (ShapeError for others). ValueError for a step of 0, AssertionError at the
-// call for one that only the call knows.
+// All arguments are C++ integers, sizes or integer scalars (else ShapeError). ValueError for a step of 0;
+// AssertionError at the call if only the call knows that the step is 0.
 CALQUE_API Range range(const Operand &begin, const Operand &end, const Operand &step = 1);
-// From 0 on.
+// The numbers 0, 1, ... before `end`.
 CALQUE_API Range range(const Operand &end);
 
-// Goes through the slices of xs along axis 0, a tensor or a structure of tensors with equal sizes there. The step takes
-// the carry and a slice and returns a pair: the next carry, and a result. Returns the last carry, and the results
-// stacked along axis 0. The carry keeps its dtypes and shapes; the sizes of a result must be known while tracing.
-// ShapeError if there is no axis 0, or if the sizes along it differ; AssertionError at the call if they are unknown
-// while tracing.
+// Calls the step for each slice of xs along axis 0. xs is a tensor, or a structure of tensors with the same size along
+// axis 0. The step takes the carry and a slice, and returns a pair: the next carry and a result. scan returns the last
+// carry, and the results stacked along axis 0. The carry keeps its dtypes and shapes. The sizes of a result must be
+// known while tracing. ShapeError if a tensor has no axis 0, or if the sizes along axis 0 differ; AssertionError at the
+// call if these sizes are unknown while tracing and differ.
 //
 //   auto [total, sums] = scan([](const Tensor &sum, const Tensor &x) { return std::pair(sum + x, sum + x); },
 //                             scalar(0.f), xs);
@@ -335,7 +342,7 @@ auto scan(Step &&step, const Carry &initial, const Xs &xs, ScanOptions options =
   }
 }
 
-// The last carry of a scan whose step returns nothing but the next carry.
+// Returns the last carry of a scan whose step returns the next carry alone.
 template <typename Step, typename Carry, typename Xs>
 Carry fold(Step &&step, const Carry &initial, const Xs &xs, ScanOptions options = {},
            SourceLocation line = SourceLocation::current()) {
@@ -359,7 +366,7 @@ Carry fold(Step &&step, const Carry &initial, const Xs &xs, ScanOptions options 
 }
 
 // Applies f to each slice of xs along axis 0, one after the other, and stacks the results along axis 0. vmap applies f
-// to all slices at once, if f allows it.
+// to all slices at once, if the operations of f allow it.
 template <typename F, typename Xs> auto map_fn(F &&f, const Xs &xs, SourceLocation line = SourceLocation::current()) {
   const SourceLocation where = CallSite::resolve(line);
   detail::requireCallable(f, "map_fn", where);

@@ -1,4 +1,4 @@
-// Custom gradients, and checkpoints, which save memory by computing again.
+// Custom gradients, and checkpoints, which save memory by computing values again in the reverse pass.
 //
 //   auto log1pexp = custom_gradient([](const Tensor &x) {
 //     Tensor e = exp(x);
@@ -13,7 +13,7 @@
 namespace calque {
 
 namespace detail {
-// The signature of custom_gradient(f): f's with the first of the pair that f returns.
+// The signature of custom_gradient(f): f's arguments, and the first element of the pair that f returns.
 template <typename S> struct CustomGradientSignature { // void
   using type = void;
 };
@@ -22,7 +22,7 @@ struct CustomGradientSignature<std::pair<Value, Pullback>(Args...)> {
   using type = Value(Args...);
 };
 
-// Refuses what else the function of custom_gradient returns.
+// Refuses a function of custom_gradient that does not return a pair.
 template <typename T> struct CheckedPair {
   static constexpr bool done = sizeof(T *) == 0;
   static_assert(done, "the function of custom_gradient returns a pair, its result and the pullback: "
@@ -31,7 +31,7 @@ template <typename T> struct CheckedPair {
 template <typename Value, typename Pullback> struct CheckedPair<std::pair<Value, Pullback>> {
   static constexpr bool done = true;
 };
-// Refuses a pullback that takes or returns something else.
+// Refuses a pullback that does not take the cotangents of the result, or returns nothing.
 template <typename Pullback, typename Value> struct CheckedPullback {
   static constexpr bool taken = canCall<Pullback, Value>();
   static_assert(taken, "the pullback of custom_gradient takes one argument, the cotangents, of the type of the result");
@@ -48,7 +48,7 @@ template <typename Pullback, typename Value> struct CheckedPullback {
 };
 
 using PullbackFunction = std::function<std::vector<Tensor>(const std::vector<Tensor> &cotangents)>;
-// The values, whose cotangents pass to the inputs by the pullback.
+// Returns the values. Their cotangents pass to the inputs through the pullback.
 CALQUE_API std::vector<Tensor> withGradient(const char *operation, const std::vector<Tensor> &inputs,
                                             const std::vector<Tensor> &values, const PullbackFunction &pullback,
                                             SourceLocation where);
@@ -57,11 +57,11 @@ CALQUE_API std::vector<Tensor> checkpointed(const std::vector<Tensor> &inputs,
                                             SourceLocation where);
 } // namespace detail
 
-// f returns a pair: its result and the pullback. The pullback takes cotangents like the result. It returns one
-// cotangent for each float tensor of f's arguments, in order, as one tensor or a structure of them. Both run when the
-// function is called; the pullback is recorded then, and may use what f computed. No gradient passes to captures of f.
-// ValueError, ShapeError and DTypeError where the cotangents do not fit the arguments; StateError where the pullback
-// assigns a variable.
+// Makes a function with the result of f and a gradient of its own. f returns a pair: its result and the pullback. The
+// pullback takes cotangents in the structure of the result. It returns one cotangent for each float tensor of f's
+// arguments, in order, as one tensor or a structure of tensors. f and the pullback run when the function is called. The
+// pullback is recorded then, and may use values that f has computed. No gradient passes to captures of f. ValueError,
+// ShapeError or DTypeError if the cotangents do not fit the arguments; StateError if the pullback assigns a variable.
 template <typename F> auto custom_gradient(F &&f, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "custom_gradient", made);
   using Callable = detail::Held<F>;
@@ -71,7 +71,7 @@ template <typename F> auto custom_gradient(F &&f, SourceLocation made = SourceLo
       [f = detail::hold(std::forward<F>(f))](const SourceLocation &where, const auto &...args) mutable {
         using Pair = decltype(detail::callAt(where, f, args...));
         if constexpr (!detail::canCall<Callable, std::decay_t<decltype(args)>...>()) {
-          return Tensor(); // which callAt refuses
+          return Tensor(); // callAt has refused the call
         } else if constexpr (!detail::CheckedPair<Pair>::done) {
           return Tensor();
         } else {
@@ -90,9 +90,9 @@ template <typename F> auto custom_gradient(F &&f, SourceLocation made = SourceLo
       });
 }
 
-// While it lives, an operation of this thread has another gradient. `operation` is the name of a public function, such
-// as "relu". The pullback takes the operands, the result and its cotangent, and returns a cotangent for each float
-// operand. Functions have separate traces for it. LookupError for a name that no operation has.
+// While a GradientOverride lives, an operation has another gradient in this thread. `operation` is the name of a public
+// function, such as "relu". The pullback takes the operands, the result and its cotangent, and returns a cotangent for
+// each float operand. Functions have separate traces for each override. LookupError for a name that no operation has.
 class CALQUE_API GradientOverride {
 public:
   using Pullback = std::function<std::vector<Tensor>(const std::vector<Tensor> &operands, const Tensor &result,
@@ -106,9 +106,9 @@ private:
   std::uint64_t id_; // overrides may end in another order than they began in
 };
 
-// Makes a function like f whose intermediate values a gradient computes again: with the same random numbers, and from
-// the values that variables had, which f assigns once. StateError for a host call in f. It gives tensors or a
-// structure.
+// Makes a function that computes f, and keeps no intermediate values for the gradient. The gradient computes them
+// again, with the same random numbers and with the values that variables had at the call. f assigns variables only
+// once. The result is a tensor or a structure of tensors. StateError for a host call in f.
 template <typename F> auto checkpoint(F &&f, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "checkpoint", made);
   return detail::transformed<typename detail::SignaturesOf<detail::Held<F>>::Same>(

@@ -1,4 +1,4 @@
-// Compares what a lambda does eagerly with what it does compiled.
+// Compares the eager run of a lambda with its compiled program.
 //
 //   Tensor y = debug::verify(step, x);                 // as step(x); AssertionError where the two differ
 //   Tensor z = debug::verify(loss, std::tuple(x, y));  // several arguments
@@ -16,11 +16,12 @@ namespace calque {
 
 namespace debug {
 
-// From now on the first operation that makes a NaN or an infinity of finite numbers is an AssertionError with the
-// operation and its line. This holds eagerly, in functions (those that have run before are compiled once more), in
-// branches and loops, and in gradients; an operation of a gradient has the line of the operation that was
-// differentiated. An operand that is not finite, such as a mask of -infinity, counts as intended, and results computed
-// from it are not checked. Costs nothing while it is off, and much while it is on.
+// Switches the check of numbers on or off. While it is on, the first operation that makes a NaN or an infinity from
+// finite numbers is an AssertionError with the operation and its line. Operations are checked eagerly, in functions, in
+// branches and loops, and in gradients. Functions that have run before are compiled once more. An operation of a
+// gradient has the line of the operation that was differentiated. An operand that is not finite, such as a mask of
+// -infinity, counts as intended: results computed from it are not checked. The check costs nothing while it is off, and
+// much while it is on.
 CALQUE_API void enable_check_numerics(bool on = true);
 CALQUE_API bool checks_numerics();
 
@@ -34,18 +35,19 @@ struct VerifyOptions {
 
 namespace detail {
 
-// Runs the call in all ways. `eager` runs the lambda and gives the tensors of its result.
+// Runs the call eagerly and compiled, and compares the two. `eager` runs the lambda and returns the tensors of its
+// result.
 CALQUE_API void verifyCall(FunctionCore &core, const Arguments &arguments, CallBody body,
                            const std::function<std::vector<Tensor>()> &eager, const debug::VerifyOptions &options,
                            SourceLocation where);
 
-// Whether a std::tuple, and no other structure, is what a function takes as its one argument.
+// Whether the one argument of a function is this std::tuple.
 template <typename Signature, typename... T> inline constexpr bool takesTuple = false;
 template <typename R, typename Arg, typename... T>
 inline constexpr bool takesTuple<R(Arg), T...> = std::is_same_v<std::remove_cvref_t<Arg>, std::tuple<T...>>;
 
 struct Verification {
-  // A number stands for a tensor.
+  // If the parameter is a tensor, a number becomes a scalar.
   template <typename Arg, typename T> static decltype(auto) takenAs(const T &given, const SourceLocation &where) {
     if constexpr (isTensor<Arg> && std::is_arithmetic_v<T>)
       return scalar(given, where);
@@ -107,10 +109,10 @@ namespace debug {
 
 // Runs f on the inputs, a structure or a std::tuple of several, eagerly and compiled by a trace of its own. Returns the
 // eager result, and leaves the variables as the eager run does. Both runs begin with the same values of variables and
-// states of random generators. AssertionError where results or variables differ, or where only one of the two fails; it
-// names the first operation, by the user's line, whose results differ, the element, and both values. To find it, the
-// compiled program is run again with each operation's results shown. So prints and host calls happen two or three
-// times. An error that both runs throw is thrown.
+// states of random generators. AssertionError if results or variables differ, or if only one of the two runs fails. The
+// error names the first operation whose results differ, by the user's line, the element, and both values. To find this
+// operation, the compiled program runs again and shows the results of each operation. Therefore prints and host calls
+// happen two or three times. If both runs throw an error, it is thrown.
 //
 // This confirms what tracing assumes of host code (docs/native-control-flow.md), for these inputs.
 template <typename F, typename Inputs>

@@ -1,4 +1,4 @@
-// The errors of public calls. They throw subclasses of Error only; exceptions of the user's own code pass through.
+// The errors of public calls. Calque throws subclasses of Error only. Exceptions of the user's own code pass through.
 //
 //   try {
 //     matmul(x, w);
@@ -18,14 +18,14 @@ namespace calque {
 
 class CALQUE_API Error : public std::runtime_error {
 public:
-  // what() is the message, then "\n  at file:line" where the line is known.
+  // what() is the message, then "\n  at file:line" if the line is known.
   Error(const char *category, const std::string &message, SourceLocation location);
   ~Error() override;
 
   // The name of the class: "ShapeError".
   const char *category() const noexcept { return category_; }
-  // The user's line; its `line` is 0 where it is not known. Where the standard library calls Calque for the user, as
-  // std::accumulate does, it is that of the function that is being traced.
+  // The user's line; its `line` is 0 if it is unknown. If the standard library calls Calque for the user, as
+  // std::accumulate does, this is the line of the function that is being traced.
   SourceLocation location() const noexcept { return location_; }
 
 private:

@@ -1,4 +1,5 @@
-// For libraries on top of Calque: files that are written whole or not at all, and errors of files that are too large.
+// For libraries on top of Calque: files that are written whole or not at all, and errors for files that don't fit into
+// memory.
 //
 //   detail::FileWriter file(path, where);
 //   file.write(bytes);
@@ -19,15 +20,15 @@
 
 namespace calque::detail {
 
-// DataError for a path with a NUL byte, which the system takes to that alone.
+// DataError for a path with a NUL byte, where the system would end the path.
 CALQUE_API void requirePath(const std::string &path, SourceLocation where);
 
 // Throws "<path>: there is not enough memory for what is in it", a MemoryError.
 [[noreturn]] CALQUE_API void failForMemory(const std::string &path, SourceLocation where);
-// The same with the text of another MemoryError, unless that names the file already.
+// Throws a MemoryError with the text of `error`, and with the path unless the text already names the file.
 [[noreturn]] CALQUE_API void failForMemory(const std::string &path, const MemoryError &error, SourceLocation where);
 
-// What `read` gives. A file that needs more memory than there is becomes a MemoryError that names the file.
+// Returns the result of `read`. If the file needs more memory than there is, throws a MemoryError that names the file.
 template <typename F>
 auto readWithinMemory(const std::string &path, SourceLocation where, F &&read) -> decltype(read()) {
   try {
@@ -39,28 +40,30 @@ auto readWithinMemory(const std::string &path, SourceLocation where, F &&read) -
   }
 }
 
-// Writes beside the path, and moves the file there when it is whole and on the disk, so that a process that is killed,
-// or a system that goes down, leaves the old file or the new one. What is not finished is removed. Links stay, and so
-// do the rights of a file that is written anew; what is no regular file is refused.
+// Writes a temporary file beside the path, and moves it to the path when it is complete and on the disk. If the process
+// is killed or the system goes down, the path has the old file or the new one. The destructor removes a file that is
+// not finished. If the path is a link, the link is kept; a file that is replaced keeps its permissions. A path that is
+// no regular file is refused.
 class CALQUE_API FileWriter {
 public:
-  // DataError for a file that can't be made or, below, written.
+  // DataError for a file that can't be made; write(), overwrite() and finish() throw it for a file that can't be
+  // written.
   FileWriter(std::string path, SourceLocation where);
-  // For a path that has no file, and has this writer's alone from now on: none where there is one, or another writer
-  // has the path, of this process or another.
+  // Reserves a path that has no file for this writer. Null if a file is there, or if another writer has the path, in
+  // this process or another one.
   static std::unique_ptr<FileWriter> reserve(std::string path, SourceLocation where);
   ~FileWriter();
   FileWriter(const FileWriter &) = delete;
   FileWriter &operator=(const FileWriter &) = delete;
   void write(const void *bytes, std::size_t count);
   void write(const std::string &bytes) { write(bytes.data(), bytes.size()); }
-  // In the place of bytes that are written.
+  // Replaces bytes that were written.
   void overwrite(std::uint64_t position, const std::string &bytes);
   void finish();
 
-  // Removes what processes that ended while they wrote files of a directory have left there.
+  // Removes the unfinished files that ended processes have left in a directory.
   static void removeUnfinished(const std::string &directory);
-  // The same before a file is written, unless it was done there within the last minute.
+  // Does the same for the directory of a path, unless it was done there within the last minute.
   static void removeUnfinishedBeside(const std::string &path);
 
 private:
@@ -69,7 +72,7 @@ private:
   [[noreturn]] void fail(const std::string &fault) const;
 
   const std::string path;
-  std::string target; // where the path leads
+  std::string target; // the path after following links
   const SourceLocation where;
   std::string temporary;
   std::FILE *file = nullptr;

@@ -11,9 +11,10 @@
 //   auto concrete = f.get_concrete_function(TensorSpec<float>({kDynamic, 3}), 2);         // one trace, as an object
 //
 // Arguments and results may be tensors, variables, numbers, enumerations and strings, and the containers and aggregates
-// of them that structure.h knows. Calls share a trace if their arguments have the same key. The key has a tensor's
-// dtype and shape, a host value itself, and a variable's dtype and shape and the first argument that is the same
-// variable. The trace keeps the values that captures have while tracing. Variables among them stay live.
+// of these that structure.h knows. Calls share a trace if their arguments have the same key. The key contains the dtype
+// and shape of each tensor, each host value, and the dtype and shape of each variable. For a variable that is passed
+// twice, the key says which arguments are the same variable. A trace keeps the values that its captures had while
+// tracing. A captured variable is read and assigned at every call.
 #ifndef CALQUE_FUNCTION_H
 #define CALQUE_FUNCTION_H
 
@@ -21,11 +22,11 @@
 
 namespace calque {
 
-// Whether operations run at once; false while a function is traced.
+// Whether operations run at once. False while a function is traced.
 CALQUE_API bool executing_eagerly();
 
 namespace config {
-// For debugging: makes every function run its lambda, in all threads.
+// For debugging: while enabled, every function runs its lambda, in all threads.
 CALQUE_API void run_functions_eagerly(bool enable);
 CALQUE_API bool functions_run_eagerly();
 } // namespace config
@@ -35,23 +36,23 @@ struct FunctionOptions {
   std::string name = {};
   // The arguments' names in messages and listings. Arguments beyond the list have numbers.
   std::vector<std::string> argument_names = {};
-  // The types of the arguments' tensors, in order. A call with other types is a SignatureError. One trace serves all
-  // values of a spec's unknown sizes. A spec of any rank makes a trace for each rank. Empty: any tensors.
+  // The types of the arguments' tensors, in order. Other types are a SignatureError. One trace serves all values of a
+  // spec's unknown sizes. A spec of any rank gets one trace for each rank. Empty list: any tensors.
   std::vector<TensorSpec<>> input_signature = {};
-  // If a call differs from an earlier trace in sizes alone, these sizes are unknown in its trace.
+  // If a call differs from an earlier trace in sizes alone, its new trace has unknown sizes in their places.
   bool reduce_retracing = false;
-  // The number of traces that are kept. A further trace evicts the least recently used one. 0: any number.
+  // The largest number of traces that are kept. A further trace evicts the least recently used one. 0: no limit.
   std::size_t max_traces = 0;
 };
 
-// Why a call made a trace: its differences from the most similar earlier trace.
+// Why a call made a trace: how its arguments differ from those of the most similar earlier trace.
 struct CALQUE_API Retrace {
   struct Change {
     std::string argument, before, now; // "argument 0", "float32[2]", "float32[3]"
   };
   std::vector<Change> changes;
   SourceLocation previous_call, call; // the lines of the calls that made the earlier trace and this one
-  double milliseconds = 0;            // of tracing and compiling
+  double milliseconds = 0;            // the time of tracing and compiling
   std::string note;                   // on unknown sizes and evicted traces; may be empty
 
   // A few lines of text.
@@ -62,7 +63,7 @@ namespace detail {
 CALQUE_API std::shared_ptr<FunctionCore> makeFunctionCore(FunctionOptions options, SourceLocation where);
 CALQUE_API void callFunction(FunctionCore &core, const Arguments &arguments, CallBody body, CallResults &results,
                              const SourceLocation &where);
-// SignatureError for a call that runs the lambda and that the function would refuse.
+// For a call that runs the lambda: SignatureError if the compiled function would refuse the arguments.
 CALQUE_API void checkInlinedCall(FunctionCore &core, CallBody body, const SourceLocation &where);
 CALQUE_API bool hasInputSignature(const FunctionCore &core);
 // The input signature; empty if there is none.
@@ -91,9 +92,10 @@ template <typename R, typename... Args> class Function<R(Args...)> {
 public:
   using CalqueSignature = R(Args...);
 
-  // An empty function, until one is assigned: to use it is a StateError.
+  // Makes an empty function. Using it is a StateError until another function is assigned.
   Function() = default;
-  // The same function, with its traces, where parameters and result differ in const and references alone.
+  // Converts a function whose parameters and result differ in const and references alone. Both share the lambda and the
+  // traces.
   template <typename... Others, typename Q>
     requires(!std::is_same_v<R(Args...), Q(Others...)> && std::is_same_v<Result, std::remove_cvref_t<Q>> &&
              std::is_same_v<std::tuple<std::remove_cvref_t<Args>...>, std::tuple<std::remove_cvref_t<Others>...>> &&
@@ -112,12 +114,12 @@ public:
     state_ =
         detail::share(State{State::lambdaOf(std::forward<F>(f)), detail::makeFunctionCore(std::move(options), where)});
   }
-  // The same lambda with other options, and with traces of its own.
+  // Makes a function with the same lambda, other options, and traces of its own.
   Function(const Function &f, FunctionOptions options, SourceLocation where = SourceLocation::current())
       : state_(detail::share(State{f.state(where).lambda, detail::makeFunctionCore(std::move(options), where)})) {}
 
-  // Errors of operations name the user's line. An exception that the lambda throws while tracing reaches the caller,
-  // and the next call traces again. A call that fails changes no variable.
+  // Runs the function on the arguments. Errors of operations name the user's line. An exception that the lambda throws
+  // while tracing reaches the caller, and the next call traces again. A call that fails changes no variable.
   Result operator()(Args... args, SourceLocation where = SourceLocation::current()) const {
     State &state = this->state(where);
     typename State::Call call{&state, where, {args...}};
@@ -133,15 +135,16 @@ public:
     return State::resultsOf(results);
   }
 
-  // The same with C++ numbers and sizes for scalars: f(x, 3.0). They are of the element types that the input signature
-  // names, or else of those of literals, and share a trace as tensors do.
+  // Takes C++ numbers and sizes in place of scalars: f(x, 3.0). A number gets its element type from the input
+  // signature, or else from the rule for literals. Calls with different numbers share a trace, as calls with different
+  // tensors do.
   template <typename = void>
     requires(... || detail::isTensor<Args>)
   Result operator()(detail::Given<Args>... args, SourceLocation where = SourceLocation::current()) const {
     return taking([&](Args... taken) { return (*this)(std::forward<Args>(taken)..., where); }, where, args...);
   }
 
-  // Runs the lambda as it is.
+  // Runs the lambda itself, without a trace.
   Result eager(Args... args, SourceLocation where = SourceLocation::current()) const {
     return state(where).lambda(std::forward<Args>(args)..., where);
   }
@@ -151,7 +154,8 @@ public:
     return taking([&](Args... taken) { return eager(std::forward<Args>(taken)..., where); }, where, args...);
   }
 
-  // The trace for such arguments, made if there is none. TensorSpecs may stand for tensors. Host values are bound.
+  // Returns the trace for these arguments, and makes it if there is none. TensorSpecs may take the places of tensors.
+  // Host values are bound.
   //   f.get_concrete_function(TensorSpec<float>(kAnyShape), 2)
   ConcreteFunction<R(Args...)> get_concrete_function(Args... args,
                                                      SourceLocation where = SourceLocation::current()) const {
@@ -168,7 +172,8 @@ public:
     return taking([&](Args... taken) { return get_concrete_function(std::forward<Args>(taken)..., where); }, where,
                   args...);
   }
-  // The trace of the input signature, where all arguments are tensors. SignatureError without an input signature.
+  // Returns the trace of the input signature, for a function whose arguments are all tensors. SignatureError without an
+  // input signature.
   ConcreteFunction<R(Args...)> get_concrete_function(SourceLocation where = SourceLocation::current()) const
     requires(sizeof...(Args) > 0 && (... && std::is_same_v<std::remove_cvref_t<Args>, Tensor>))
   {
@@ -178,25 +183,25 @@ public:
       return get_concrete_function(tensors[I]..., where);
     }(std::index_sequence_for<Args...>());
   }
-  // The signatures of all traces as text, in the order in which the traces were made.
+  // Returns the signatures of all traces as text, in the order in which the traces were made.
   std::string pretty_printed_concrete_signatures(SourceLocation where = SourceLocation::current()) const {
     return detail::listFunction(*state(where).core);
   }
 
-  // The number of traces so far, without failed attempts.
+  // Returns the number of traces that were made so far, without failed attempts.
   std::int64_t trace_count(SourceLocation where = SourceLocation::current()) const {
     return detail::traceCount(*state(where).core);
   }
-  // Why each trace but the first was made. The latest 256.
+  // Returns why each trace but the first was made: the latest 256 reasons.
   std::vector<Retrace> explain_retraces(SourceLocation where = SourceLocation::current()) const {
     return detail::retracesOf(*state(where).core);
   }
   // Evicts all traces. A trace's memory is freed when calls in progress have ended and no concrete function holds it.
   void clear(SourceLocation where = SourceLocation::current()) const { detail::clearFunction(*state(where).core); }
 
-  // The program for such arguments after a stage, as text: "traced", "differentiated", "simplified", "linalg",
+  // Returns the program for these arguments after a stage, as text: "traced", "differentiated", "simplified", "linalg",
   // "bufferized", "outlined", "planned", "scheduled", "llvm" or "object". ValueError for another name. TensorSpecs may
-  // stand for tensors.
+  // take the places of tensors.
   std::string ir(const std::string &stage, Args... args, SourceLocation where = SourceLocation::current()) const {
     typename State::Call call{&state(where), where, {args...}};
     detail::Arguments arguments(where);
@@ -209,7 +214,7 @@ public:
                  SourceLocation where = SourceLocation::current()) const {
     return taking([&](Args... taken) { return ir(stage, std::forward<Args>(taken)..., where); }, where, args...);
   }
-  // The trace for such arguments as a picture, in Graphviz's language: `dot -Tsvg` draws it.
+  // Returns the trace for these arguments as a picture, in Graphviz's language: `dot -Tsvg` draws it.
   std::string graph(Args... args, SourceLocation where = SourceLocation::current()) const {
     typename State::Call call{&state(where), where, {args...}};
     detail::Arguments arguments(where);
@@ -226,13 +231,13 @@ private:
   friend struct detail::Verification;
   friend struct detail::SavedAccess;
   template <typename> friend class Function;
-  // StateError for an empty function, and for one that was moved from.
+  // StateError for an empty function, and for a function that was moved from.
   State &state(const SourceLocation &where) const {
     if (!state_) [[unlikely]]
       detail::throwEmptyHandle("function", where);
     return *state_;
   }
-  // Calls f with tensors for the numbers among the arguments.
+  // Calls f with the arguments; numbers among them become tensors.
   template <typename F>
   decltype(auto) taking(F f, const SourceLocation &where, std::remove_reference_t<detail::Given<Args>> &...args) const {
     return detail::withTensorArguments<Args...>(detail::inputSignature(*state(where).core), where, f, args...);
@@ -240,16 +245,17 @@ private:
   std::shared_ptr<State> state_;
 };
 
-// Prints the signatures of its traces.
+// Prints the signatures of the function's traces.
 template <typename Signature> std::ostream &operator<<(std::ostream &os, const Function<Signature> &f) {
   return os << f.pretty_printed_concrete_signatures();
 }
 
-// Makes a Function of a lambda or function that is not generic, of a Function or Method, or of what transforms.h makes
-// of them. It keeps a copy of a callable, and of std::ref(callable) a reference: the callable must live as long as the
-// function is called.
+// Makes a Function of a lambda or C++ function that is not generic, of a Function or Method, or of a function that
+// transforms.h has made. The Function keeps a copy of the callable. Of std::ref(callable) it keeps a reference, so the
+// callable must live as long as the Function is called.
 //
-// Parameters are values or references to const: native code changes no argument. Only a Variable & may be assigned.
+// Parameters are values or references to const, because native code changes no argument. The exception is Variable &,
+// which the lambda may assign.
 template <typename F>
   requires(!std::is_function_v<F>)
 auto function(F &&f, FunctionOptions options = {}, SourceLocation where = SourceLocation::current()) {
@@ -270,8 +276,8 @@ Function<Signature> function(F &&f, FunctionOptions options = {}, SourceLocation
   return Function<Signature>(std::forward<F>(f), std::move(options), where);
 }
 
-// Makes a Function of an object's method. The object must live as long as the function is called. Functions of two
-// objects have their own traces.
+// Makes a Function of an object's method. The object must live as long as the Function is called. The Functions of two
+// objects have separate traces.
 //   auto step = function(&model, &Model::step);
 template <typename D, typename C, typename R, typename... Args>
   requires std::is_base_of_v<C, D>
@@ -296,5 +302,5 @@ Function<R(Args...)> function(const D *object, R (C::*method)(Args...) const, Fu
 
 } // namespace calque
 
-#include "calque/method.h" // for those who include this header alone
+#include "calque/method.h" // for programs that include this header alone
 #endif

@@ -23,11 +23,11 @@ class PullbackTape;
 } // namespace detail
 
 struct GradientTapeOptions {
-  bool persistent = false;              // serves more than one gradient()
+  bool persistent = false;              // gradient() may be called more than once
   bool watch_accessed_variables = true; // watches trainable variables when they are read
 };
 
-// The gradient where no path leads from the source to a target.
+// The gradient of a source that no path connects with a target: std::nullopt, or zeros.
 enum class UnconnectedGradients { None, Zero };
 CALQUE_API std::ostream &operator<<(std::ostream &os, UnconnectedGradients unconnected);
 
@@ -37,13 +37,14 @@ struct GradientOptions {
 };
 
 namespace detail {
-// The structure of the sources with a gradient in place of each tensor and variable.
+// Maps the structure of the sources to the structure of the gradients, with a gradient in place of each tensor and
+// variable.
 template <typename T> struct GradientStructure;
 // Sources may be references, as in std::tie.
 template <typename T> using GradientsOf = typename GradientStructure<std::remove_cvref_t<T>>::type;
 
-// Of an aggregate, a tuple with the gradients of its fields: C++ can't make a struct of gradients from one of
-// variables.
+// The gradients of an aggregate are a tuple with the gradients of its fields, because C++ can't make a struct of
+// gradients from a struct of variables.
 template <typename T>
 constexpr bool hasSources = [] {
   if constexpr (std::is_aggregate_v<T> && !std::is_array_v<T>)
@@ -125,14 +126,14 @@ template <typename... T> struct GradientStructure<std::tuple<T...>> {
   }
 };
 
-// A source: exactly one of the two is set.
+// A source: either the tensor or the variable is set.
 struct Source {
   Source(const Tensor &x) : tensor(x) {}
   Source(const Variable &x) : variable(x) {}
   Tensor tensor;
   std::optional<Variable> variable;
 };
-// Sources in braces, where tensors and variables may stand side by side, or in a std::vector.
+// Sources in braces, among which tensors and variables may be mixed, or in a std::vector.
 class Sources {
 public:
   Sources(std::initializer_list<Source> sources) : sources_(sources) {}
@@ -153,7 +154,8 @@ template <> struct GradientStructure<Sources> {
     return result;
   }
 };
-// One target or several, in braces or in a std::vector. It lives no longer than the call that it is written in.
+// One target or several, in braces or in a std::vector. A Targets object must not outlive the call to which it is an
+// argument.
 class Targets {
 public:
   Targets(const Tensor &x) : own_{x} {}
@@ -166,20 +168,20 @@ private:
   std::vector<Tensor> own_;
   const std::vector<Tensor> *given_ = nullptr; // or
 };
-// What is taken apart: neither a source alone nor a std::vector of them.
+// Types whose parts are the sources. A single source and a std::vector of sources have overloads of their own.
 template <typename T>
 concept SourceStructure = !std::is_same_v<T, Tensor> && !std::is_same_v<T, Variable> && !std::is_same_v<T, Sources> &&
                           !std::is_same_v<T, std::vector<Tensor>> && !std::is_same_v<T, std::vector<Variable>>;
 } // namespace detail
 
-// Records the operations of the thread that made it, from construction to destruction, or to gradient() if it is not
-// persistent. Tapes nest: outer ones record the gradients of inner ones.
+// A tape records the operations of the thread that made it. Recording begins at construction. It ends at destruction,
+// or at gradient() if the tape is not persistent. Tapes nest: outer tapes record the gradients of inner ones.
 //
-// A tape keeps the tensors that derivatives read until its one gradient() is taken or the tape ends. A persistent tape
-// keeps them until it ends, so let it live no longer than needed. In a function a tape keeps nothing: the derivatives
-// are part of the compiled program.
+// A tape keeps the tensors that derivatives read: until its one gradient() is taken, or until its end if it is
+// persistent. Let a persistent tape live no longer than needed. In a traced function a tape keeps no tensors, because
+// the derivatives are part of the compiled program.
 //
-// The gradient of one source is a std::optional: take it by .value(), which throws where there is none.
+// The gradient of one source is a std::optional. Read it by .value(), which throws if there is no gradient.
 class CALQUE_API GradientTape {
 public:
   explicit GradientTape(GradientTapeOptions options = {}, SourceLocation where = SourceLocation::current());
@@ -191,26 +193,28 @@ public:
   // one.
   void watch(const Tensor &x, SourceLocation where = SourceLocation::current());
   void watch(const Variable &x, SourceLocation where = SourceLocation::current());
-  // Each of several: watch({x, w}).
+  // Watches several sources: watch({x, w}).
   void watch(const detail::Sources &sources, SourceLocation where = SourceLocation::current());
 
-  // The derivative of the sum of the target's elements with respect to a source, of the source's type; none where no
-  // path leads from the source to a target. Targets are a tensor, or several, in braces or in a std::vector, whose
-  // derivatives are summed. `output_gradients` are the targets' cotangents, one for each, of its type (ValueError,
-  // ShapeError, DTypeError). A second use is a StateError unless the tape is persistent.
+  // Returns the derivative of the sum of the target's elements with respect to a source. It has the source's type. It
+  // is std::nullopt if no path leads from the source to a target. The targets are one tensor, or several in braces or
+  // in a std::vector; the derivatives of several targets are summed. `output_gradients` are the seeds: one for each
+  // target, of the target's type (else ValueError, ShapeError or DTypeError). A second call is a StateError unless the
+  // tape is persistent.
   std::optional<Tensor> gradient(const detail::Targets &targets, const Tensor &source,
                                  const std::vector<Tensor> &output_gradients = {},
                                  SourceLocation where = SourceLocation::current());
   std::optional<Tensor> gradient(const detail::Targets &targets, const Variable &source,
                                  const std::vector<Tensor> &output_gradients = {},
                                  SourceLocation where = SourceLocation::current());
-  // With respect to several sources, in braces or in a std::vector: gradient(loss, {x, w}) gives two.
+  // Returns a gradient for each of several sources, which are in braces or in a std::vector: gradient(loss, {x, w})
+  // returns two.
   std::vector<std::optional<Tensor>> gradient(const detail::Targets &targets, const detail::Sources &sources,
                                               const std::vector<Tensor> &output_gradients = {},
                                               SourceLocation where = SourceLocation::current());
 
-  // Sources in a structure: pairs, tuples, arrays, vectors, maps and structs of tensors and variables, which may nest.
-  // The result has the same structure; that of a struct is a std::tuple of its fields' gradients.
+  // Takes the sources in a structure: pairs, tuples, arrays, vectors, maps and structs of tensors and variables, which
+  // may nest. The result has the same structure, with a std::tuple of the fields' gradients in place of a struct.
   template <typename Sources = detail::Sources>
   auto gradient(const detail::Targets &targets, const Sources &sources, const GradientOptions &options,
                 SourceLocation where = SourceLocation::current()) {
@@ -232,16 +236,17 @@ public:
     return gradient(targets, sources, GradientOptions(), where);
   }
 
-  // The same as with GradientOptions{.unconnected_gradients = unconnected}.
+  // Calls gradient() with GradientOptions{.unconnected_gradients = unconnected}.
   template <typename Sources = detail::Sources>
   auto gradient(const detail::Targets &targets, const Sources &sources, UnconnectedGradients unconnected,
                 SourceLocation where = SourceLocation::current()) {
     return gradient(targets, sources, GradientOptions{.unconnected_gradients = unconnected}, where);
   }
 
-  // The Jacobian: the derivative of each element of the target with respect to each element of the source, with the
-  // target's dimensions before the source's, in one pass; none where no path leads from the source to the target. It is
-  // a use, as gradient() is. ShapeError where sizes are not known, DTypeError for a source of integers.
+  // Returns the Jacobian, [target..., source...]: the derivative of each element of the target with respect to each
+  // element of the source. It is computed in one pass. It is std::nullopt if no path leads from the source to the
+  // target. Like gradient(), jacobian() uses up a tape that is not persistent. ShapeError for unknown sizes, DTypeError
+  // for a source of integers.
   std::optional<Tensor> jacobian(const Tensor &target, const Tensor &source,
                                  SourceLocation where = SourceLocation::current());
   std::optional<Tensor> jacobian(const Tensor &target, const Variable &source,
@@ -252,16 +257,16 @@ public:
                                        "once for each part of a structure");
     return {};
   }
-  // The Jacobians of the examples of a batch, where each example of the target [B, ...] depends only on the same
-  // example of the source [B, ...]: [B, target..., source...]. ShapeError where the two sizes B differ.
-  // DTypeError for a source of integers.
+  // Returns the Jacobians of the examples of a batch, [B, target..., source...]. Each example of the target [B, ...]
+  // must depend only on the same example of the source [B, ...]. ShapeError if the two sizes B differ, DTypeError for a
+  // source of integers.
   std::optional<Tensor> batch_jacobian(const Tensor &target, const Tensor &source,
                                        SourceLocation where = SourceLocation::current());
   std::optional<Tensor> batch_jacobian(const Tensor &target, const Variable &source,
                                        SourceLocation where = SourceLocation::current());
 
-  // While the guard lives, the tape records nothing, so that gradient() is not recorded by the tape itself. StateError
-  // if the tape does not record.
+  // While the guard lives, the tape records nothing. Pause a persistent tape around its gradient(), so that the tape
+  // does not record gradient() itself. StateError if the tape does not record.
   class CALQUE_API Pause {
   public:
     Pause(Pause &&other) noexcept = default;
@@ -275,8 +280,8 @@ public:
   };
   [[nodiscard]] Pause stop_recording(SourceLocation where = SourceLocation::current());
 
-  // Forgets the recorded operations and the watched tensors, and records anew. StateError once the tape has stopped for
-  // good.
+  // Forgets the recorded operations and the watched tensors, and begins a new recording. StateError after gradient()
+  // has ended the recording of a tape that is not persistent.
   void reset(SourceLocation where = SourceLocation::current());
 
   // The variables watched so far, in the order in which they were first watched.
@@ -289,7 +294,7 @@ private:
                                                 const char *pullbackOf = nullptr);
   std::optional<Tensor> jacobianOf(const Tensor &target, const detail::Source &source, bool ofExamples,
                                    SourceLocation where);
-  // The values of the sources; ends the recording of a tape that is not persistent.
+  // Returns the values of the sources. Ends the recording of a tape that is not persistent.
   std::vector<std::vector<std::int32_t>> use(const std::vector<detail::Source> &sources, bool isPullback,
                                              SourceLocation where);
   friend class detail::PullbackTape;

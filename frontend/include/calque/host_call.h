@@ -1,5 +1,5 @@
-// Host calls: C++ that runs at every call of a compiled function, between operations that became native code. They
-// serve what has no operation: logging, a library, a file.
+// Host calls: C++ code that runs at every call of a compiled function, between native operations. Use them where no
+// operation exists: for logging, a library, a file.
 //
 //   auto f = function([](const Tensor &x) {
 //     Tensor y = host_call([](std::span<const Tensor> in) { return solve(in[0]); }, {x}, {TensorSpec<float>({3})});
@@ -7,12 +7,12 @@
 //   });
 //
 // The callable runs on the thread of the call, in program order among prints, assertions and other host calls, even if
-// its results are not used. Its inputs are copies. Its results must match the given specs (SignatureError), whose sizes
-// are known (ValueError). No gradient passes through it. An exception of the callable reaches the caller of the
-// function, and then no variable has changed. The variables of a function are locked while it runs: a host call that
-// touches one is a StateError, so pass their values as inputs. A thread that the callable starts and joins must not
-// touch them either, or it waits forever. A function with a host call can't be saved, because the callable is code of
-// this program alone.
+// its results are not used. Its inputs are copies. Its results must match the given specs (else SignatureError). The
+// sizes of the specs must be known (else ValueError). No gradient passes through a host call. An exception of the
+// callable reaches the caller of the function, and then no variable has changed. While a function runs, its variables
+// are locked. A host call that reads or assigns one of these variables is a StateError; pass the variable's value as an
+// input. A thread that the callable starts and joins must not use these variables either, or it waits forever. A
+// function with a host call can't be saved, because the callable is code of this program alone.
 #ifndef CALQUE_HOST_CALL_H
 #define CALQUE_HOST_CALL_H
 
@@ -32,7 +32,7 @@
 namespace calque {
 
 namespace detail {
-// How many tensors a callable takes as its arguments; 0 for one that takes anything else.
+// The number of a callable's parameters, if all of them are tensors; else 0.
 template <typename Signature> inline constexpr std::size_t tensorParameters = 0;
 template <typename R, typename... Args>
 inline constexpr std::size_t tensorParameters<R(Args...)> =
@@ -44,10 +44,10 @@ template <typename F, std::size_t... I> constexpr bool takesTensors(std::index_s
   return sizeof...(I) && std::is_invocable_v<F &, decltype(I, std::declval<const Tensor &>())...>;
 }
 
-// Its address stands for the type.
+// The address of typeMark<T> identifies the type T.
 template <typename T> inline constexpr char typeMark = 0;
-// Identifies a callable: equal for two callables that do the same. Empty if that can't be seen, as for a callable that
-// changes itself or owns memory.
+// Identifies a callable: two callables with the same identity do the same. Empty if the identity is unknown, as for a
+// callable that changes itself or owns memory.
 template <typename F> std::string identityOf(const F &fn) {
   if constexpr (std::is_trivially_copyable_v<F> && (std::is_class_v<F> || std::is_pointer_v<F>)) {
     std::string bytes = std::to_string(reinterpret_cast<std::uintptr_t>(&typeMark<F>)) + ' ';
@@ -62,14 +62,14 @@ template <typename F> std::string identityOf(const F &fn) {
   }
 }
 
-// SignatureError unless there are `results` specs, where that number is known.
+// SignatureError if the number of specs is not `results`, if that is given.
 CALQUE_API std::vector<Tensor> hostCall(HostCallable callable, const std::vector<Tensor> &inputs,
                                         const std::vector<TensorSpec<>> &specs, std::optional<std::size_t> results,
                                         std::string identity, SourceLocation where);
 // SignatureError unless there are as many inputs as the callable takes tensors.
 CALQUE_API void requireHostInputs(std::size_t parameters, std::size_t inputs, SourceLocation where);
 
-// The call of a callable that takes all inputs.
+// Makes the host call of a callable that takes all inputs as one argument.
 template <typename F>
 auto hostCallOf(F fn, const std::vector<Tensor> &inputs, const std::vector<TensorSpec<>> &specs, std::string identity,
                 SourceLocation where) {
@@ -94,25 +94,25 @@ auto hostCallOf(F fn, const std::vector<Tensor> &inputs, const std::vector<Tenso
 
 // A sequence that host code makes one element after the other, such as a data set.
 struct HostElements {
-  // Begins anew. The returned callable makes the next element; it gives nothing at the end.
+  // Begins a new iteration. The returned callable makes the next element, or returns std::nullopt at the end.
   std::function<std::function<std::optional<std::vector<Tensor>>()>()> open;
-  const void *owner; // which `open` keeps alive: equal for equal elements
+  const void *owner; // `open` keeps it alive; equal owners have equal elements
   std::vector<TensorSpec<>> types;
 };
-// A loop over them in a trace. Each time that the program comes to its beginning it opens them, and then asks the host
-// for one after the other.
+// A loop over HostElements in a trace. Whenever the program begins the loop, it opens the elements. Then it gets one
+// element after the other from the host.
 class CALQUE_API TracedElements {
 public:
   TracedElements(HostElements elements, SourceLocation where);
-  // Closes what is left before the end.
+  // Closes an iteration that has not reached the end.
   ~TracedElements();
   TracedElements(const TracedElements &) = delete;
   TracedElements &operator=(const TracedElements &) = delete;
 
   void next();
-  // A decision.
+  // A decision of native control flow: whether the elements are at their end.
   bool isAtEnd();
-  // StateError at the end; where that was not asked for, AssertionError at the call.
+  // StateError at the end. If isAtEnd() was not called before, the end is an AssertionError at the call.
   const std::vector<Tensor> &element();
 
 private:
@@ -124,15 +124,15 @@ private:
   const int exceptions;
   Tensor number, goesOn;
   std::vector<Tensor> element_;
-  bool ended = false, isThere = false; // as far as asked
+  bool ended = false, isThere = false; // known from isAtEnd() and element()
 };
 CALQUE_API bool isTracing();
 
 } // namespace detail
 
-// Calls fn and returns what it returns: a Tensor, a std::vector<Tensor> or nothing. fn takes all inputs as
-// std::span<const Tensor> or const std::vector<Tensor> &, or one const Tensor & for each input (SignatureError for
-// another number of inputs). There is one spec for each tensor that it returns. Eagerly, the call happens at once.
+// Calls fn and returns its result: a Tensor, a std::vector<Tensor> or void. fn takes all inputs as std::span<const
+// Tensor> or const std::vector<Tensor> &, or one const Tensor & for each input (SignatureError for another number of
+// inputs). `specs` has one spec for each tensor that fn returns. Eagerly, fn is called at once.
 template <typename F>
 auto host_call(F &&fn, const std::vector<Tensor> &inputs, const std::vector<TensorSpec<>> &specs = {},
                SourceLocation where = SourceLocation::current()) {
@@ -168,7 +168,7 @@ auto host_call(F &&fn, const std::vector<Tensor> &inputs, const std::vector<Tens
       };
       return detail::hostCallOf(std::move(all), inputs, specs, std::move(identity), where);
     } else {
-      static_assert(takesSpan || detail::changesArguments<Signature>, // which requireCallable refuses
+      static_assert(takesSpan || detail::changesArguments<Signature>, // requireCallable refuses these
                     "the callable of host_call takes all inputs as std::span<const Tensor> or "
                     "const std::vector<Tensor> &, or one const Tensor & for each");
     }

@@ -1,4 +1,4 @@
-// For libraries on top of Calque: code that runs at once, although a function is being traced.
+// For libraries on top of Calque: code that runs at once, even while a function is traced.
 //
 //   Tensor initial;
 //   {
@@ -19,8 +19,8 @@ namespace detail {
 class Trace;
 }
 
-// While it lives, this thread has no trace: operations run at once, and variables have values. A traced tensor is a
-// LeakedTensorError inside.
+// While an InitScope lives, this thread has no trace: operations run at once, and variables have values.
+// LeakedTensorError for an operation on a traced tensor.
 class CALQUE_API InitScope {
 public:
   InitScope();

@@ -1,4 +1,4 @@
-// Methods: members that are functions of their object, each object with traces of its own.
+// Methods: members that are compiled functions of their object. Each object has traces of its own.
 //
 //   class Model {
 //   public:
@@ -16,12 +16,13 @@
 
 namespace calque {
 
-// A copied Function calls the object that it was made for. A Method can't be copied, so that its class is neither
-// copied nor moved by accident. A class that needs copies defines a copy constructor, which makes another Method for
-// the copy.
+// A copy of a Function still calls the original's object. Therefore a Method can't be copied, and its class is not
+// copied or moved by accident. A class that needs copies defines a copy constructor that makes another Method for the
+// copy.
 //
-// `grad(model.predict)`, `vmap(model.predict)` and so on keep the Function that the Method is, and function() makes
-// another of it with traces of its own. They call the object, which must live as long as they are called.
+// `grad(model.predict)`, `vmap(model.predict)` and so on keep a copy of the Method's Function. function(model.predict)
+// makes another Function with traces of its own. All of these call the object, which must live as long as they are
+// called.
 template <typename Signature> class Method;
 template <typename R, typename... Args> class Method<R(Args...)> : public Function<R(Args...)> {
 public:

@@ -1,4 +1,4 @@
-// C++ numbers as operations take them.
+// C++ numbers as operands of operations.
 #ifndef CALQUE_NUMBER_H
 #define CALQUE_NUMBER_H
 
@@ -15,22 +15,22 @@
 namespace calque {
 
 namespace detail {
-// std::int64_t is one of the two types of C++ that have 64 bits; this is the other.
+// C++ has two types with 64 bits, long and long long. std::int64_t is one of them; OtherInt64 is the other.
 using OtherInt64 = std::conditional_t<std::is_same_v<std::int64_t, long>, long long, long>;
 template <> struct DTypeOf<OtherInt64> : DTypeOf<std::int64_t> {};
 } // namespace detail
 
-// The element type of a C++ double that nothing else gives one: float32 unless set. A trace keeps the one that it was
-// made with. ValueError for an element type that is not floating-point.
+// The element type of a C++ double that no tensor or argument determines: float32 unless set. A trace keeps the default
+// type with which it was made. ValueError for an element type that is not floating-point.
 CALQUE_API DType default_dtype();
 CALQUE_API void set_default_dtype(DType dtype, SourceLocation where = SourceLocation::current());
 
-// A number of any arithmetic type, kept exactly (a long double as a double) until its element type is known. Where
-// operations take numbers, conversion follows one rule:
+// A number of any arithmetic type. Its value is kept exactly (a long double is rounded to a double) until its element
+// type is known. Wherever an operation takes a number, one rule converts it:
 // - float32 and float64 take any number, rounded to the nearest;
-// - int32 and int64 take integers that they can hold (ValueError for another) and bools, but no floating-point numbers,
-//   whole ones included (DTypeError);
-// - bool takes bools alone (DTypeError).
+// - int32 and int64 take bools, and integers that they can hold (else ValueError), but no floating-point numbers, not
+//   even whole ones (else DTypeError);
+// - bool takes bools alone (else DTypeError).
 class CALQUE_API Number {
 public:
   // Zero of any element type.
@@ -77,7 +77,7 @@ private:
 
   Kind kind_ = Kind::Bool;
   union {
-    std::int64_t int_ = 0; // of Unsigned, which int64 does not hold, the same bits
+    std::int64_t int_ = 0; // for Unsigned, the bits of the unsigned number
     double float_;
   };
 };

@@ -1,5 +1,5 @@
-// Operations of the user: a kernel in C, with a type rule, a pullback and a batching rule. They need nothing but the
-// installed headers.
+// Operations of the user: a kernel in C, with a type rule, a pullback and a batching rule. The installed headers
+// suffice to write one.
 //
 //   std::int32_t cube(const KernelTensor *in, const KernelTensor *out, void *) { ... return 0; }
 //   const Operation op({.name = "cube",
@@ -26,34 +26,35 @@ struct KernelTensor {
   DType dtype;
 };
 
-// Writes every element of the outputs, whose types come from the type rule, and does not write to the inputs. Several
-// threads may call it at once, and it is called only as often as its results are needed, so it must have no other
-// effects. It must not throw. Returns 0; any other number fails the call with a ValueError that names the operation and
-// the number.
+// A kernel writes every element of the outputs, and does not write to the inputs. The types of the outputs come from
+// the type rule. A kernel must have no other effects, because several threads may call it at once, and because it is
+// not called if its results are not needed. It must not throw. It returns 0. After any other number, the call throws a
+// ValueError that names the operation and the number.
 using Kernel = std::int32_t (*)(const KernelTensor *inputs, const KernelTensor *outputs, void *data);
 
 struct OperationDefinition {
-  // Its name in IR and messages, unique in the program (ValueError).
+  // The name in IR and messages. It is unique in the program (else ValueError).
   std::string name;
-  // The type rule: the types of the results, whose sizes must be known, from those of the operands. It throws an Error
-  // for operands that don't fit.
+  // The type rule: computes the types of the results from those of the operands. The sizes of the results must be
+  // known. It throws an Error for operands that don't fit.
   std::function<std::vector<TensorSpec<>>(const std::vector<TensorSpec<>> &inputs)> types;
   Kernel kernel = nullptr;
-  void *data = nullptr; // given to the kernel; it must live as long as the program
-  // The cotangents of the float operands, in order, computed by operations; runs when the operation is applied. Without
-  // a pullback, a gradient that would pass through the operation is a LookupError.
+  void *data = nullptr; // the last argument of the kernel; must live as long as the program
+  // The pullback: computes the cotangents of the float operands, in order, by operations. It runs when the operation is
+  // applied. Without a pullback, a gradient that would pass through the operation is a LookupError.
   std::function<std::vector<Tensor>(const std::vector<Tensor> &inputs, const std::vector<Tensor> &outputs,
                                     const std::vector<Tensor> &cotangents)>
       pullback = {};
-  // The batching rule: the results with the mapped axis as axis 0, from operands that have it where they are `batched`,
-  // computed by operations, this one included. Without one, vmap applies the operation once for each index of the axis.
+  // The batching rule: computes results whose axis 0 is the mapped axis. An operand has the mapped axis as axis 0 if it
+  // is `batched`. The rule applies operations, among which may be this one. Without a batching rule, vmap applies the
+  // operation once for each index of the axis.
   std::function<std::vector<Tensor>(const std::vector<Tensor> &inputs, const std::vector<bool> &batched)> batching = {};
 };
 
-// Registers an operation, for the life of the program. Copies are the same operation.
+// Registers an operation until the end of the program. Copies are the same operation.
 class CALQUE_API Operation {
 public:
-  // ValueError without a name, type rule or kernel, and for a name that is taken.
+  // ValueError for a definition without a name, type rule or kernel, and for a name that is taken.
   explicit Operation(OperationDefinition definition, SourceLocation where = SourceLocation::current());
 
   // Applies the operation. An Error of the type rule gets this line. ShapeError for results of unknown sizes.

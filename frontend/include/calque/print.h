@@ -5,7 +5,7 @@
 //   print(std::map<std::string, Tensor>{{"w", w}});       // {'w': [1. 2.]}
 //   print("traced");
 //
-// Host values are printed as they are while tracing.
+// Host values are printed with their values at the time of tracing.
 #ifndef CALQUE_PRINT_H
 #define CALQUE_PRINT_H
 
@@ -13,8 +13,8 @@
 
 namespace calque {
 
-// What a print shows: a text, a tensor, a variable (its value now), a number, a size, or a structure of these as Python
-// writes it, with the user's line.
+// An argument of print(), with the user's line: a text, a tensor, a variable's present value, a number, a size, or a
+// structure of these. Structures are printed in Python's notation.
 class CALQUE_API PrintItem {
 public:
   template <typename T>
@@ -29,7 +29,7 @@ public:
 
 private:
   friend class Print;
-  // A text as it is.
+  // Appends a text without quotes.
   void text(std::string_view text);
   void operand(const Operand &x);
 
@@ -113,8 +113,8 @@ private:
   std::vector<Tensor> tensors;
 };
 
-// Prints the items on a line of standard output, with a space between them. Nothing is printed once a check of the call
-// has failed.
+// Prints the items on a line of standard output, with a space between them. After a check of the call has failed,
+// nothing is printed.
 template <typename... Rest> void print(const PrintItem &first, const Rest &...rest) {
   Print line;
   line.add(first);

@@ -6,8 +6,8 @@
 //   std::string epoch = load_safetensors_metadata("w.safetensors").at("epoch");
 //
 // Bool, int32, int64, float32 and float64 are BOOL, I32, I64, F32 and F64 of the format. Files of other programs may
-// have more types: F16 and BF16 are read as float32, I8, U8, I16 and U16 as int32, and U32 as int64, which hold all of
-// their numbers. docs/saving.md has the format.
+// have more types: F16 and BF16 are read as float32, I8, U8, I16 and U16 as int32, and U32 as int64. These types hold
+// all their numbers. docs/saving.md has the format.
 #ifndef CALQUE_SAFETENSORS_H
 #define CALQUE_SAFETENSORS_H
 
@@ -18,15 +18,15 @@
 
 namespace calque {
 
-// Writes the file whole or not at all: a process that is killed leaves the old file or the new one. The file has a
-// SHA-256 in its metadata, by which load_safetensors finds any byte that has changed. ValueError for names and texts
-// that are not UTF-8, for the name "__metadata__", for names that are given twice and for names of metadata that begin
-// with "calque."; LeakedTensorError for a traced tensor; DataError for a file that can't be written, which leaves the
-// one before as it was.
+// Writes the file whole or not at all: a process that is killed leaves the old file or the new one. The metadata has a
+// SHA-256, so that load_safetensors notices any changed byte. ValueError for names and texts that are not UTF-8, for
+// the name "__metadata__", for names that are given twice and for names of metadata that begin with "calque.";
+// LeakedTensorError for a traced tensor; DataError for a file that can't be written; an older file is unchanged then.
 CALQUE_API void save_safetensors(const std::string &path, const std::map<std::string, Tensor> &tensors,
                                  const std::map<std::string, std::string> &metadata = {},
                                  SourceLocation where = SourceLocation::current());
-// Writes the present values of variables, as named_variables() lists them. LeakedTensorError in a trace.
+// Writes the present values of variables with names, such as the list of named_variables(). LeakedTensorError in a
+// trace.
 template <std::same_as<std::vector<std::pair<std::string, Variable>>> Named>
 void save_safetensors(const std::string &path, const Named &variables,
                       const std::map<std::string, std::string> &metadata = {},
@@ -36,16 +36,18 @@ struct LoadSafetensorsOptions {
   // Whether a file without the SHA-256 of save_safetensors is refused. Python writes none.
   bool require_digest = false;
 };
-// All tensors of a file. DataError, which begins with the path, for a file that can't be read, is damaged or cut, or is
-// none of this format, and for a tensor of another element type than those above, which it names; MemoryError.
+// All tensors of a file. DataError for a file that can't be read, is damaged or cut, or is not in this format.
+// DataError, which names the tensor, for an element type other than those above. The errors begin with the path.
+// MemoryError for a file that needs more memory than there is.
 CALQUE_API std::map<std::string, Tensor> load_safetensors(const std::string &path, LoadSafetensorsOptions options = {},
                                                           SourceLocation where = SourceLocation::current());
-// The texts of a file, without those that Calque keeps for itself. The tensors are neither read nor checked.
+// The texts in the metadata of a file, without those that Calque keeps for itself. The tensors are neither read nor
+// checked.
 CALQUE_API std::map<std::string, std::string>
 load_safetensors_metadata(const std::string &path, SourceLocation where = SourceLocation::current());
 
 namespace detail {
-// The number of IEEE 754's binary16 that has these bits.
+// Converts the bits of a binary16 number of IEEE 754.
 CALQUE_API float fromHalf(std::uint16_t bits);
 CALQUE_API void saveSafetensors(const std::string &path, const std::vector<std::pair<std::string, Tensor>> &tensors,
                                 const std::map<std::string, std::string> &metadata, SourceLocation where);

@@ -1,5 +1,5 @@
-// Functions that outlive the program that made them: program, weights and signatures in one file, which a program
-// without their code loads, runs and differentiates.
+// Saved functions: their programs, weights and signatures in one file. Another C++ program, without the code of the
+// functions, loads, runs and differentiates them.
 //
 //   save_functions("model.calque", {{"forward", forward.get_concrete_function(TensorSpec<float>({kDynamic, 784}))},
 //                                   {"step", step}});
@@ -9,9 +9,9 @@
 //   Tensor logits = forward(images);
 //   model.variable("dense/kernel");
 //
-// Loaded functions are like any others: compiled at the first call, or found on disk; inlined where another function
-// calls them; differentiated by tapes and transforms. Their results have the bits of the function that was saved.
-// Errors inside of them name the lines of the program that saved them.
+// Loaded functions behave like other functions. They are compiled at the first call, or found in the native-code cache.
+// A function that calls them inlines them. Tapes and transforms differentiate them. Their results have the same bits as
+// those of the function that was saved. Errors inside of them name lines of the program that saved them.
 #ifndef CALQUE_SAVED_FUNCTIONS_H
 #define CALQUE_SAVED_FUNCTIONS_H
 
@@ -28,7 +28,8 @@ struct SavedFile;
 struct SavedFunction;
 } // namespace detail
 
-// A function to save: one trace of it, or all traces that it has now. A function without a trace is a StateError.
+// A function to save: all traces that a Function has now, or the one trace of a ConcreteFunction. StateError for a
+// function without a trace.
 class CALQUE_API FunctionToSave {
 public:
   template <typename Signature> FunctionToSave(const Function<Signature> &f);
@@ -41,22 +42,22 @@ private:
 };
 
 struct SaveFunctionsOptions {
-  // Names for variables in the file. Other variables keep their own names; of several with one name, all but the first
-  // get a number behind it.
+  // Names for variables in the file. Other variables keep their own names. If several variables have the same name, all
+  // but the first get a number behind it.
   std::vector<std::pair<std::string, Variable>> variables = {};
 };
 
-// Saves functions with the variables that they capture, as these are at the call. Functions may share variables. The
-// file is written whole or not at all. Variables that are arguments stay arguments.
+// Saves functions and the present values of the variables that they capture. Functions may share variables. Variables
+// that are arguments remain arguments. The file is written whole or not at all.
 //
-// StateError while a function is traced and for a function without a trace. ValueError for names that are given twice,
-// and for traces that can't be saved: one with a host call, which the error names with its line, and one that was
-// traced within a GradientOverride. DataError where the file can't be written.
+// StateError while a function is traced and for a function without a trace. ValueError for a name that is given twice,
+// for a trace with a host call, whose line the error names, and for a trace that was made within a GradientOverride.
+// DataError if the file can't be written.
 CALQUE_API void save_functions(const std::string &path,
                                const std::vector<std::pair<std::string, FunctionToSave>> &functions,
                                SaveFunctionsOptions options = {}, SourceLocation where = SourceLocation::current());
 
-// The name of a function, and the line that asks for it.
+// The name of a function, and the line of the user's program where the name is given.
 struct FunctionName {
   std::string name;
   SourceLocation where;
@@ -65,48 +66,50 @@ struct FunctionName {
   FunctionName(const char *text, SourceLocation line = SourceLocation::current()) : name(text), where(line) {}
 };
 
-// A number or a text among the arguments of a saved function: what messages call it, "argument 1 'n'", and the value
-// that it had, "int 2" or "string "mean"".
+// A number or a text among the arguments of a saved function. `name` is its name in messages, "argument 1 'n'"; `value`
+// is its value when the function was traced, "int 2" or "string "mean"".
 struct SavedHostValue {
   std::string name, value;
   bool operator==(const SavedHostValue &other) const { return name == other.name && value == other.value; }
 };
 
-// The functions of a file. It is a shared handle; so are the functions, which have the same variables.
+// The functions of a file, as a shared handle. Its functions are shared handles, too, and share their variables.
 class CALQUE_API SavedFunctions {
 public:
-  // An empty handle, until one is assigned: to use it is a StateError.
+  // Makes an empty handle. Using it is a StateError until another handle is assigned.
   SavedFunctions() = default;
 
   std::vector<std::string> names(SourceLocation where = SourceLocation::current()) const;
-  // A variable by its name in the file. Assigning to it changes what the functions compute. LookupError.
+  // Returns a variable by its name in the file. An assignment to the variable changes what the functions compute.
+  // LookupError for a name that no variable has.
   Variable variable(const std::string &name, SourceLocation where = SourceLocation::current()) const;
-  // All of them by their names.
+  // Returns all variables by their names.
   const std::map<std::string, Variable> &variables(SourceLocation where = SourceLocation::current()) const;
 
-  // The function of a name, with a C++ signature. Arguments and results have the structure that they had when the
-  // function was saved, in any types that have it: a struct of two tensors may be a tuple. Numbers and texts among the
-  // arguments are bound to the values that they had. Results are made anew, so that an aggregate among them needs a
-  // default constructor. LookupError for a name that the file has not. A call of other types than any that was saved is
-  // a SignatureError.
+  // Returns the function with this name, with a C++ signature. Arguments and results have the structure that they had
+  // when the function was saved. Their C++ types may be any with that structure: a struct of two tensors may be a
+  // tuple. Numbers and texts among the arguments must have the values of a saved trace. Results are constructed by the
+  // loaded function, so an aggregate among them needs a default constructor. LookupError for a name that the file
+  // lacks. A call whose types fit no saved trace is a SignatureError.
   template <typename Signature>
   auto function(const std::string &name, SourceLocation where = SourceLocation::current()) const;
-  // The function of a name on its tensors alone, in order, whatever their structure was. SignatureError for one that
-  // takes variables, and for one that was saved for calls which differ in host values alone.
+  // Returns the function with this name, as a function of its tensors in order, without their structure. SignatureError
+  // for a function that takes variables, and for a function with saved traces that differ in host values alone.
   Function<std::vector<Tensor>(const std::vector<Tensor> &)> operator[](const FunctionName &name) const;
-  // The same for some of its traces, those of certain host values, by their positions in host_values(). ValueError for
-  // no trace, and for one that the function does not have.
+  // Does the same for some of the function's traces, given by their positions in host_values(). ValueError for an empty
+  // list, and for a trace that the function does not have.
   Function<std::vector<Tensor>(const std::vector<Tensor> &)> on_tensors(const FunctionName &name,
                                                                         const std::vector<std::size_t> &traces) const;
 
-  // One entry for each trace of a function: the types of its tensors.
+  // Returns the types of the argument tensors of each trace of a function.
   std::vector<std::vector<TensorSpec<>>> argument_specs(const std::string &name,
                                                         SourceLocation where = SourceLocation::current()) const;
-  // One entry for each trace of a function: the numbers and texts that it was saved for.
+  // Returns the numbers and texts among the arguments of each trace of a function.
   std::vector<std::vector<SavedHostValue>> host_values(const std::string &name,
                                                        SourceLocation where = SourceLocation::current()) const;
-  // What messages call the tensors of its arguments, "argument 0 'x'", and its results, "result[0]",
-  // "result["logits"]": those of the first trace, or of another. ValueError for a trace that the function has not.
+  // Return the names, in messages, of the tensors in the arguments, "argument 0 'x'", and in the results, "result[0]",
+  // "result["logits"]". They are those of the first trace, or of trace number `trace`. ValueError for a trace that the
+  // function lacks.
   std::vector<std::string> argument_names(const std::string &name,
                                           SourceLocation where = SourceLocation::current()) const;
   std::vector<std::string> argument_names(const std::string &name, std::size_t trace,
@@ -115,7 +118,7 @@ public:
                                         SourceLocation where = SourceLocation::current()) const;
   std::vector<std::string> result_names(const std::string &name, std::size_t trace,
                                         SourceLocation where = SourceLocation::current()) const;
-  // The signatures of all functions, and the variables, as text.
+  // Returns the signatures of all functions, and the variables, as text.
   std::string str(SourceLocation where = SourceLocation::current()) const;
 
 private:
@@ -127,19 +130,20 @@ private:
   std::shared_ptr<const detail::SavedFile> file_;
 };
 
-// Reads functions. DataError, which begins with the path, for a file that is missing, damaged or no file of functions,
-// for one of a later version, and for an operation that this Calque does not know. A user's operation is looked for
-// when a function that applies it is asked for: LookupError where this program has not registered it.
+// Reads a file of functions. DataError for a file that is missing, damaged, of a later version, or no file of
+// functions, and for an operation that this Calque does not know; the error begins with the path. Asking for a function
+// that applies a user's operation is a LookupError if this program has not registered the operation.
 CALQUE_API SavedFunctions load_functions(const std::string &path, SourceLocation where = SourceLocation::current());
 
 namespace detail {
 
-// The results of a call of a saved function, part by part in the order in which they were visited.
+// The results of a call of a saved function. The members return the parts one after the other, in the order in which
+// they were visited when the function was traced.
 class CALQUE_API SavedResults {
 public:
   SavedResults(std::shared_ptr<const SavedFunction> function, std::size_t trace, std::vector<Tensor> tensors,
                const SourceLocation &where);
-  // SignatureError where the next part is something else.
+  // SignatureError if the next part is of another kind.
   Tensor tensor();
   std::uint64_t host(const std::string &type);
   std::string text();
@@ -156,14 +160,14 @@ private:
   std::size_t nextPart = 0, nextTensor = 0;
 };
 
-// Whether Calque itself knows the parts of a structure, and can make it of them.
+// Whether Calque's own Structure serves a type, so that a value can be made of its parts.
 template <typename T>
 inline constexpr bool isPlain = requires {
   Structure<T>::isHost;
   Structure<T>::hasFields;
 };
 
-// Makes a structure of the results.
+// Makes a structure from the results of a saved function.
 template <typename T> struct Remade {
   static T make(SavedResults &results) {
     static_assert(isPlain<T>, "a saved function gives tensors, numbers, texts, and the containers and aggregates of "
@@ -273,7 +277,7 @@ struct SavedArguments : TensorCollector {
 CALQUE_API SavedResults callSaved(const std::shared_ptr<const SavedFunction> &function, SavedArguments &arguments,
                                   const SourceLocation &where);
 CALQUE_API FunctionOptions optionsOf(const SavedFunction &function);
-// Lets a function be called only as what was saved was, and makes its traces of the saved ones.
+// Makes a function refuse calls that fit no saved trace, and gives it the saved traces.
 CALQUE_API void serveSaved(FunctionCore &core, std::shared_ptr<const SavedFunction> function);
 
 struct SavedAccess {

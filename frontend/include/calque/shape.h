@@ -1,4 +1,4 @@
-// The sizes of tensors, of which some may not be known while tracing.
+// The sizes of tensors. While tracing, some sizes may be unknown.
 //
 //   Shape shape = x.shape();                  // [?,3] in a trace in which the first size is unknown
 //   Tensor noise = random::normal(x.shape()); // a shape can be passed on,
@@ -32,13 +32,13 @@ CALQUE_API void release(const SizeOrigin *origin) noexcept;
 [[noreturn]] CALQUE_API void throwIsNoSize(bool isNegative, SourceLocation where);
 } // namespace detail
 
-// The size of one dimension: a number, or not known while tracing. One that is not known remembers the tensor whose
-// size it is, so that operations can take the size from that tensor in each call. As a C++ number it is a StateError,
-// which names that tensor, and ends a trace of `reduce_retracing`.
+// The size of one dimension: a number, or unknown while tracing. An unknown size refers to its tensor, so that
+// operations can read the size from the tensor in each call. Converting an unknown size to a C++ number is a StateError
+// that names the tensor; under `reduce_retracing`, the conversion ends the relaxed trace.
 class CALQUE_API Size {
 public:
   constexpr Size() = default; // 0
-  // ValueError for a number that int64 does not hold, and for the least that it does, which no size comes near.
+  // ValueError for a number that int64 does not hold, and for the least int64, which stands for an unknown size.
   template <typename T>
     requires(std::integral<T> && !std::same_as<T, bool>)
   constexpr Size(T number, SourceLocation where = SourceLocation::current())
@@ -54,7 +54,7 @@ public:
     if (origin_)
       other.value_ = 0;
   }
-  // Of a size that has a name: `x.shape()[0] = 2` would change a copy.
+  // A temporary size can't be assigned: `x.shape()[0] = 2` would change a copy.
   constexpr Size &operator=(Size other) & noexcept {
     std::swap(value_, other.value_);
     std::swap(origin_, other.origin_);
@@ -65,7 +65,7 @@ public:
       detail::release(origin_);
   }
 
-  // What kDynamic is: not known, and of no tensor.
+  // The value of kDynamic: an unknown size of no tensor.
   static constexpr Size unknown() {
     Size size;
     size.value_ = kUnknown;
@@ -73,9 +73,9 @@ public:
   }
 
   constexpr bool is_known() const { return value_ != kUnknown; }
-  // The number. StateError where it is not known.
+  // The number. StateError for an unknown size.
   constexpr operator std::int64_t() const { return is_known() ? value_ : asked(); }
-  // "3"; "?" where it is not known.
+  // "3"; "?" for an unknown size.
   std::string str() const;
 
   Size &operator+=(std::int64_t other) & { return *this = Size(number() + other, SourceLocation()); }
@@ -85,8 +85,8 @@ public:
   Size &operator++() & { return *this += 1; }
   Size &operator--() & { return *this -= 1; }
 
-  // Whether two sizes are equal. Only kDynamic equals kDynamic or asks whether a size is not known, and a size of a
-  // tensor equals itself; to compare a size that is not known with any other is a StateError.
+  // Whether two sizes are equal. `size == kDynamic` is true for an unknown size of a tensor and for kDynamic. An
+  // unknown size of a tensor equals itself. Comparing an unknown size with any other size is a StateError.
   friend bool operator==(const Size &a, const Size &b) {
     return a.is_known() && b.is_known() ? a.value_ == b.value_ : equalUnknown(a, b);
   }
@@ -100,7 +100,7 @@ public:
   }
 
   const detail::SizeOrigin *origin() const { return origin_; }
-  // Takes a reference of the origin.
+  // Takes over one reference to the origin.
   static Size of(const detail::SizeOrigin *origin) {
     Size size = unknown();
     size.origin_ = origin;
@@ -114,13 +114,14 @@ private:
   static bool equalUnknown(const Size &a, const Size &b);
 
   std::int64_t value_ = 0;
-  const detail::SizeOrigin *origin_ = nullptr; // of a size that is not known, unless it is kDynamic
+  const detail::SizeOrigin *origin_ = nullptr; // of an unknown size other than kDynamic
 };
 
-// A dimension that may be of any size: in a TensorSpec.
+// The size of a TensorSpec's dimension that may have any size.
 inline constexpr Size kDynamic = Size::unknown();
 
-// Of two sizes, where otherwise operators on numbers and on tensors would both do. With a number C++ has its own.
+// Operators on two sizes, for which the operators of numbers and of tensors would be ambiguous. For a size and a
+// number, C++ converts the size.
 template <std::same_as<Size> S> std::int64_t operator+(const S &a, const S &b) { return a + std::int64_t(b); }
 template <std::same_as<Size> S> std::int64_t operator-(const S &a, const S &b) { return a - std::int64_t(b); }
 template <std::same_as<Size> S> std::int64_t operator*(const S &a, const S &b) { return a * std::int64_t(b); }
@@ -134,8 +135,8 @@ template <std::same_as<Size> S> bool operator>=(const S &a, const S &b) { return
 
 CALQUE_API std::ostream &operator<<(std::ostream &os, const Size &size);
 
-// The sizes of a tensor's dimensions, outermost first; empty for a scalar. A container with the ways of std::vector,
-// which takes no memory of its own up to six dimensions. It converts from std::vector<std::int64_t>, and to it where
+// The sizes of a tensor's dimensions, outermost first; empty for a scalar. A container with the interface of
+// std::vector, which allocates no memory up to six dimensions. It converts from std::vector<std::int64_t>, and to it if
 // all sizes are known.
 class CALQUE_API Shape {
 public:
@@ -173,7 +174,7 @@ public:
     return *this;
   }
 
-  // StateError where one is not known.
+  // StateError for an unknown size.
   operator std::vector<std::int64_t>() const;
 
   std::size_t size() const { return rank_; }
@@ -182,11 +183,11 @@ public:
   Size *end() & { return data() + rank_; }
   const Size *begin() const & { return data(); }
   const Size *end() const & { return data() + rank_; }
-  // x.shape() gives a shape anew each time: its begin() and end() would be those of two.
+  // Each x.shape() is another Shape, so x.shape().begin() and x.shape().end() would not belong together.
   const Size *begin() const && = delete;
   const Size *end() const && = delete;
 
-  // ValueError for a dimension that there is not.
+  // ValueError for a dimension that the shape does not have.
   Size &operator[](std::size_t dimension) & { return data()[checked(dimension)]; }
   const Size &operator[](std::size_t dimension) const & { return data()[checked(dimension)]; }
   Size operator[](std::size_t dimension) && { return data()[checked(dimension)]; }
@@ -204,7 +205,7 @@ public:
   template <std::input_iterator It>
   Size *insert(const Size *at, It first, It last, SourceLocation where = SourceLocation::current()) {
     const std::ptrdiff_t position = at - data();
-    const Shape more(first, last, where); // may be a part of this one
+    const Shape more(first, last, where); // a copy, because first and last may point into this shape
     for (std::size_t i = 0; i < more.size(); ++i)
       insert(data() + position + i, more[i]);
     return data() + position;
@@ -219,12 +220,13 @@ public:
       known = known && size.is_known();
     return known;
   }
-  // Whether the two may be equal: a size that is not known may be any.
+  // Whether the two shapes may be equal. An unknown size may be any size.
   bool is_compatible_with(const Shape &other) const;
   // "[2,?,3]".
   std::string str() const;
 
-  // Different ranks and different known sizes make shapes different, whatever else is not known. Then as for sizes.
+  // Shapes with different ranks or with different known sizes are different. Otherwise the sizes are compared, with the
+  // errors above.
   friend bool operator==(const Shape &a, const Shape &b) { return a.equals(b); }
 
 private:
@@ -240,7 +242,7 @@ private:
   bool equals(const Shape &other) const;
 
   std::array<Size, kSmall> small_;
-  std::vector<Size> large_; // all of them, where they are more
+  std::vector<Size> large_; // all sizes, if there are more than kSmall
   std::size_t rank_ = 0;
 };
 

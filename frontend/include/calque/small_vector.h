@@ -1,5 +1,5 @@
-// A list whose elements are on the stack as long as they are few. Public headers use it, so that what includes them
-// needs no other library.
+// A list that stores few elements in itself, without allocating memory. Public headers use it, so that programs need no
+// other library for them.
 #ifndef CALQUE_SMALL_VECTOR_H
 #define CALQUE_SMALL_VECTOR_H
 
@@ -10,7 +10,7 @@
 
 namespace calque::detail {
 
-// Takes no memory of its own up to N elements. Beyond, all elements are in one vector.
+// Allocates no memory up to N elements. With more than N elements, all elements are in one vector.
 template <typename T, std::size_t N> class SmallVector {
 public:
   SmallVector() = default;
@@ -62,7 +62,7 @@ private:
   void moveToMany() { many_.assign(std::make_move_iterator(few_), std::make_move_iterator(few_ + size_)); }
 
   std::size_t size_ = 0;
-  T few_[N]; // without a value beyond the size, so that numbers cost nothing
+  T few_[N]; // not initialised beyond the size, so that numbers cost nothing
   std::vector<T> many_;
 };
 

@@ -1,10 +1,11 @@
-// The user's line. Operators have no argument for it, so Operand takes it as a default argument of its constructors.
+// The user's line. Operators have no argument for the line, so the constructors of Operand take it as a default
+// argument.
 #ifndef CALQUE_SOURCE_LOCATION_H
 #define CALQUE_SOURCE_LOCATION_H
 
 namespace calque {
 
-// It is no aggregate, so that braces in a call, such as those of a shape, never make a location.
+// Not an aggregate, so that braces in a call, such as those of a shape, never make a location.
 struct SourceLocation {
   const char *file = ""; // a literal, or interned for the life of the process
   unsigned line = 0;     // 0: unknown

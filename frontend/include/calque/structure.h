@@ -1,9 +1,9 @@
-// Structures: how arguments and results are taken apart into tensors, variables and host values, and rebuilt.
+// Structures take arguments and results apart into tensors, variables and host values, and rebuild them.
 //
-// A Structure<T> has two functions. `visit(x, v)` shows every part of x to v, in order: v.tensor(t), v.variable(x),
-// v.host(bytes), v.text(string), v.count(n). Tensors and variables live as long as x, unless a tensor is moved to v.
-// `map(x, m)` makes a T like x with m.tensor(t) for each tensor t and m.variable(w) for each variable. Specialise it
-// for types of your own that are no aggregates of at most 8 fields:
+// A Structure<T> has two functions. `visit(x, v)` passes every part of x to the visitor v, in order: v.tensor(t),
+// v.variable(x), v.host(bytes), v.text(string), v.count(n). Tensors and variables live as long as x, unless a tensor is
+// moved to v. `map(x, m)` makes a T like x, with m.tensor(t) in place of each tensor t and m.variable(w) in place of
+// each variable w. Aggregates of at most 8 fields have a Structure. Specialise the template for your other types:
 //
 //   template <> struct calque::Structure<Batch> {
 //     template <typename V> static void visit(const Batch &x, V &v) { calque::visit_structure(x.images(), v); }
@@ -32,7 +32,7 @@ namespace calque {
 
 template <typename T> struct Structure;
 
-// A visitor with `enter(x)` and `leave()` has these called around each part that has parts.
+// Visits x. If the visitor has `enter(x)` and `leave()`, they are called before and after each part.
 template <typename T, typename V> void visit_structure(const T &x, V &v) {
   if constexpr (requires { v.enter(x); }) {
     v.enter(x);
@@ -59,11 +59,11 @@ template <typename T, std::size_t N = 8> constexpr std::size_t countFields() {
   else
     return countFields<T, N - 1>();
 }
-// Not so where a field is a reference that is not const, for one.
+// Whether an aggregate can be made from its fields. It can't if a field is a non-const reference, for example.
 template <typename T> constexpr bool takesItsFields = takesFields<T>(std::make_index_sequence<countFields<T>()>());
 template <typename T> constexpr bool hasTooManyFields = takesFields<T>(std::make_index_sequence<9>());
 
-// Whether an aggregate has a base class, which is what its first initialiser is for.
+// Whether an aggregate has a base class. The first initialiser of such an aggregate is for its base.
 template <typename T> struct AnyBase {
   template <typename U>
     requires(std::is_base_of_v<U, T> && !std::is_same_v<U, T>)
@@ -72,8 +72,8 @@ template <typename T> struct AnyBase {
 struct NoBase {};
 template <typename T>
 constexpr bool hasBase = requires { T{AnyBase<T>()}; } && !requires { T{NoBase()}; }; // a field may take anything
-// Whether an array is among an aggregate's fields. Initialisers in braces may be for an array's elements, those in
-// parentheses may not.
+// Whether an array is among an aggregate's fields. Initialisers in braces may initialise the elements of an array;
+// initialisers in parentheses may not.
 template <typename T> struct AnyOther {
   template <typename U>
     requires(!std::is_same_v<U, T>)
@@ -89,7 +89,7 @@ constexpr bool hasArray = [] {
   return count != 0 && takesFields<T>(initialisers) && !takesValues<T>(initialisers);
 }();
 
-// Which type to take instead of one that can't be taken apart.
+// These distinguish types that can't be taken apart, so that the error suggests a type to take instead.
 template <typename T> constexpr bool isText = std::is_convertible_v<const T &, std::string_view>;
 template <typename T> constexpr bool isPointer = requires(const T &x) { *x; } && !isText<T>;
 template <typename T> constexpr bool isMap = requires { typename T::mapped_type; };
@@ -97,12 +97,13 @@ template <typename T>
 constexpr bool isSequence = requires(const T &x) { x.begin() != x.end(); } && !isText<T> && !isMap<T>;
 template <typename T> constexpr bool isVariant = requires(const T &x) { x.valueless_by_exception(); };
 
-// Refuses fields that are declared as references: what stands for a part in a trace does not live as long as they do.
+// Refuses fields that are declared as references. The traced value that takes the place of a part may not live as long
+// as the reference.
 template <typename... Declared> struct CheckedFields {
   static constexpr bool areValues = (... && !std::is_reference_v<Declared>);
   static_assert(areValues, "Calque can't take apart what holds references: hold the tensors and variables by value");
 };
-// Calls f with fields of these declared types.
+// Calls f with the fields, and refuses declared types that are references.
 template <typename... Declared, typename F>
 auto withDeclared(F &f, const std::remove_reference_t<Declared> &...fields) {
   static_assert(sizeof(CheckedFields<Declared...>) != 0);
@@ -145,7 +146,8 @@ template <typename T, typename F> auto withFields(const T &x, F &&f) {
 }
 } // namespace detail
 
-// Numbers and enumerations are host values, which are part of a function's key. Aggregates consist of their fields.
+// The structure of a type without a specialisation. Numbers and enumerations are host values, which are part of a
+// function's key. The parts of an aggregate are its fields.
 template <typename T> struct Structure {
   static constexpr bool isHost = std::is_arithmetic_v<T> || std::is_enum_v<T>;
   static_assert(!isHost || sizeof(T) <= sizeof(std::uint64_t) || std::is_same_v<T, long double>,
@@ -200,7 +202,7 @@ template <typename T> struct Structure {
   template <typename M> static T map(const T &x, M &m) {
     if constexpr (!hasFields)
       return x;
-    else // Braces keep the order of evaluation.
+    else // Braces evaluate the fields in order.
       return detail::withFields(x, [&](const auto &...fields) { return T{map_structure(fields, m)...}; });
   }
 };
@@ -215,7 +217,7 @@ template <> struct Structure<Variable> {
   template <typename M> static Variable map(const Variable &x, M &m) { return m.variable(x); }
 };
 
-// A size that is not known is no host value: StateError.
+// A known size is a host value. StateError for an unknown size.
 template <> struct Structure<Size> {
   template <typename V> static void visit(const Size &x, V &v) { v.host(static_cast<std::uint64_t>(std::int64_t(x))); }
   template <typename M> static Size map(const Size &x, M &) { return x; }
@@ -297,14 +299,16 @@ template <typename... T> struct Structure<std::tuple<T...>> {
   }
 };
 
-// Text that lives elsewhere. A result would outlive it: return a std::string.
+// A std::string_view refers to characters that it does not own. Do not return one, because a result outlives them:
+// return a std::string.
 template <> struct Structure<std::string_view> {
   template <typename V> static void visit(std::string_view x, V &v) { v.text(std::string(x)); }
   template <typename M> static std::string_view map(std::string_view x, M &) { return x; }
 };
 
 namespace detail {
-// A key of a map is a host value. Text is shown as it is, so that messages can name an entry by it.
+// Visits a key of a map, which is a host value. A string is visited as one text and not as a part, so that messages can
+// name the entry by its key.
 template <typename K, typename V> void visitKey(const K &key, V &v) {
   if constexpr (std::is_same_v<K, std::string>)
     v.text(key);
@@ -331,7 +335,7 @@ template <typename K, typename T, typename C> struct Structure<std::map<K, T, C>
   }
 };
 
-// Its parts are in the order of the keys, so that equal maps are equal arguments.
+// The parts of an unordered map are visited in the order of its keys, so that equal maps are equal arguments.
 template <typename K, typename T, typename H, typename E> struct Structure<std::unordered_map<K, T, H, E>> {
   using Map = std::unordered_map<K, T, H, E>;
   using Entry = std::pair<const K, T>;
@@ -375,8 +379,8 @@ template <typename T> struct Structure<std::optional<T>> {
 
 namespace detail {
 
-// Gives map() the tensors of a list in order. Variables stay, or come from a list too. The lists are as long as the
-// structure has tensors and variables.
+// Replaces tensors in map() by those of a list, in order. Variables are replaced from another list, or kept if that
+// list is null. The lists are as long as the structure has tensors and variables.
 struct Replacement {
   const Tensor *nextTensor;
   const Variable *nextVariable = nullptr; // null: they stay
@@ -384,7 +388,7 @@ struct Replacement {
   Variable variable(const Variable &x) { return nextVariable ? *nextVariable++ : x; }
 };
 
-// Collects the tensors that visit() shows.
+// Collects the tensors that visit() passes.
 struct CALQUE_API TensorCollector {
   std::vector<Tensor> tensors;
   void tensor(const Tensor &x);
@@ -394,13 +398,13 @@ struct CALQUE_API TensorCollector {
   void count(std::size_t) {}
 };
 
-// The tensors of a structure, in order.
+// Returns the tensors of a structure, in order.
 template <typename T> std::vector<Tensor> tensorsIn(const T &x) {
   TensorCollector collector;
   visit_structure(x, collector);
   return std::move(collector.tensors);
 }
-// The structure with other tensors.
+// Returns the structure with other tensors in place of its own, in order.
 template <typename T> T withTensors(const T &x, const std::vector<Tensor> &tensors) {
   Replacement replacement{tensors.data()};
   return map_structure(x, replacement);

@@ -1,4 +1,4 @@
-// Tensors: dense row-major arrays, or while tracing SSA values that stand for arrays.
+// Tensors: dense row-major arrays. While tracing, a tensor is an SSA value that stands for an array.
 //
 //   Tensor x = tensor<float>({{1, 2}, {3, 4}});
 //   Tensor y = matmul(x, x) + 1;  // C++ numbers adopt the tensors' element type
@@ -33,21 +33,22 @@ struct TensorImpl;
 template <typename> constexpr bool kNever = false;
 } // namespace detail
 
-// A cheap handle to immutable elements, which copies share. While tracing it stands for an SSA value, which has no
-// elements yet: reading them is a StateError. A default-made Tensor is empty: using it is a StateError.
+// A cheap handle to immutable elements; copies share them. While tracing, it stands for an SSA value without elements,
+// and reading elements is a StateError. A default-constructed Tensor is empty, and using it is a StateError.
 class CALQUE_API Tensor {
 public:
   Tensor() = default;
   // The variable's value at this point of the program.
   Tensor(const Variable &x, SourceLocation where = SourceLocation::current());
-  // A template, because 0 and nullptr would convert to a pointer: scalar(0) is a tensor.
+  // A template, because 0 and nullptr would convert to a pointer. Write scalar(0) for a tensor.
   template <typename P>
     requires(std::is_convertible_v<P, std::shared_ptr<const detail::TensorImpl>> && !std::is_null_pointer_v<P>)
   explicit Tensor(P impl) : impl_(std::move(impl)) {}
 
   Tensor(const Tensor &other) = default;
   Tensor(Tensor &&other) noexcept = default;
-  // The handle is that of another tensor from now on. One that no name keeps, as x[0] gives it, has no use for it.
+  // Makes the handle refer to another tensor. A temporary handle, such as x[0], can't be assigned, because the
+  // assignment would have no effect.
   Tensor &operator=(const Tensor &other) & = default;
   Tensor &operator=(Tensor &&other) & noexcept = default;
   template <typename T> Tensor &operator=(const T &) && {
@@ -59,13 +60,13 @@ public:
   }
 
   DType dtype(SourceLocation where = SourceLocation::current()) const;
-  // The sizes, of which some may not be known while tracing: see shape.h.
+  // The sizes, some of which may be unknown while tracing: see shape.h.
   Shape shape(SourceLocation where = SourceLocation::current()) const;
   std::int64_t rank(SourceLocation where = SourceLocation::current()) const;
-  // The number of elements, which is not known where a size is not.
+  // The number of elements. Unknown if a size is unknown.
   Size size(SourceLocation where = SourceLocation::current()) const;
 
-  // Whether the elements are known now: not those of a traced tensor.
+  // Whether the elements are known now. False for a traced tensor.
   bool is_known(SourceLocation where = SourceLocation::current()) const;
 
   // The only element. DTypeError unless T is the element type, ShapeError unless there is exactly one element.
@@ -81,26 +82,27 @@ public:
   template <typename T> const T *data(SourceLocation where = SourceLocation::current()) const {
     return static_cast<const T *>(rawData(dtype_of<T>, where));
   }
-  // The same as bytes, of any element type.
+  // The bytes of the elements, of any element type.
   std::span<const std::byte> bytes(SourceLocation where = SourceLocation::current()) const;
 
-  // Entry i along the first dimension, without that dimension: x[0], x[-1], x[i][j]; i may be an integer tensor, and
-  // has one dimension of the result for each of its own. ShapeError for a scalar, IndexError beyond the ends.
+  // Entry i along the first dimension, without that dimension: x[0], x[-1], x[i][j]. If i is an integer tensor, the
+  // dimensions of i take the place of the first dimension. ShapeError for a scalar, IndexError for an index beyond the
+  // ends.
   Tensor operator[](const Operand &i) const;
-  // Entries start to end - 1 along the first dimension. As in Python, negative numbers count from the end, and what is
-  // beyond it is left out. ShapeError for a scalar, StateError where the number of entries is not known.
+  // Entries start to end - 1 along the first dimension. As in Python, negative numbers count from the end, and entries
+  // beyond the end are left out. ShapeError for a scalar, StateError if the number of entries is unknown.
   Tensor rows(std::int64_t start, std::int64_t end, SourceLocation where = SourceLocation::current()) const;
 
   // "Tensor([1. 2.], shape=[2], dtype=float32)".
   std::string repr() const;
 
-  // Whether the only element is not zero. ShapeError unless there is exactly one. While tracing, it becomes a branch or
-  // a loop of the program: docs/native-control-flow.md. No argument can carry the line of a decision: an error names
-  // that of the operation that made the tensor.
+  // Whether the only element is not zero. ShapeError unless there is exactly one element. While tracing, the decision
+  // becomes a branch or a loop of the program: docs/native-control-flow.md. A conversion has no argument for the user's
+  // line, so an error names the line of the operation that made the tensor.
   explicit operator bool() const;
 
-  // The slices along the first dimension: `for (Tensor row : x)`. While tracing, a loop of the program, whatever the
-  // number of slices is; derivatives by x go through it. ShapeError for a scalar.
+  // Iterates over the slices along the first dimension: `for (Tensor row : x)`. While tracing, this is a loop of the
+  // program, even for few slices. Derivatives with respect to x pass through it. ShapeError for a scalar.
   LoopIterator begin(SourceLocation where = SourceLocation::current()) const;
   std::default_sentinel_t end() const { return {}; }
 
@@ -114,14 +116,14 @@ private:
   std::shared_ptr<const detail::TensorImpl> impl_;
 };
 
-// Goes through the slices of a tensor, or the numbers of a range (control_flow.h). Copies go on by themselves. What an
-// iterator that was made in a trace is compared with decides as the condition of a C++ loop does.
+// Iterates over the slices of a tensor, or the numbers of a range (control_flow.h). Copies advance independently. In a
+// trace, the comparison of an iterator with end() is a decision, as the condition of a C++ loop on a tensor is.
 class CALQUE_API LoopIterator {
 public:
   using value_type = Tensor;
   using difference_type = std::ptrdiff_t;
   using iterator_category = std::input_iterator_tag;
-  // The reference is good until the iterator goes on. Eagerly, StateError at the end, also of ++.
+  // The reference is valid until the iterator advances. Eagerly, * and ++ at the end are a StateError.
   const Tensor &operator*() const;
   const Tensor *operator->() const { return &**this; }
   LoopIterator &operator++();
@@ -131,7 +133,7 @@ public:
 private:
   friend class Tensor;
   friend class Range;
-  // Of slices of `rows`, if it is not empty; the others are int64 scalars.
+  // Iterates over slices of `rows` unless that tensor is empty. `first`, `end` and `step` are int64 scalars.
   struct Counts {
     std::int64_t at, end, step;
   };
@@ -141,18 +143,18 @@ private:
   Tensor rows_, at_, end_, step_;
   std::optional<Counts> counts_; // eagerly
   Tensor goesOn_;                // in a trace
-  mutable Tensor element_;       // once it is asked for
+  mutable Tensor element_;       // empty until it is read
   SourceLocation where_;
 };
 
-// Prints as str() of NumPy 2.4 does; of a traced tensor, its type and line.
+// Prints as str() of NumPy 2.4 does. Of a traced tensor, prints the type and the line.
 CALQUE_API std::ostream &operator<<(std::ostream &os, const Tensor &x);
-// A gradient; "none" where there is none.
+// Prints a gradient, or "none" if there is none.
 CALQUE_API std::ostream &operator<<(std::ostream &os, const std::optional<Tensor> &x);
 
-// An operand: a tensor, a variable (its value now), a C++ number or a size, with the user's line. A number adopts the
-// element type of the tensors beside it; without one it is of that of a literal. A size is an integer, also if only
-// the call knows it.
+// An operand: a tensor, a variable's present value, a C++ number or a size, with the user's line. A number adopts the
+// element type of the tensors beside it. Without a tensor, a number has the element type of a literal. A size is an
+// integer, even if it is unknown while tracing.
 class CALQUE_API Operand {
 public:
   Operand(const Tensor &x, SourceLocation where = SourceLocation::current());
@@ -168,11 +170,11 @@ public:
   Operand(const T &gradient) = delete; // it may be none: take it by *gradient or gradient.value()
 
   bool isNumber() const { return kind_ != Kind::Tensor; }
-  // Whether it is a number that is known now, and no size that only the call knows.
+  // Whether the operand is a number that is known now: neither a tensor nor an unknown size.
   bool isHostNumber() const { return kind_ == Kind::Number; }
   bool isFloat() const { return kind_ == Kind::Number && number_.isFloat(); }
   SourceLocation where() const { return where_; }
-  // The tensor of an operand that is no number.
+  // The tensor of an operand that is not a number.
   const Tensor &tensor() const { return tensor_; }
   // The element type of the tensor, or of a number without tensors beside it.
   DType defaultDType() const;
@@ -183,23 +185,24 @@ public:
 private:
   enum class Kind : std::uint8_t { Tensor, Number, Size };
   Kind kind_ = Kind::Tensor;
-  Tensor tensor_; // of a size that only the call knows, what gives it there
+  Tensor tensor_; // of an unknown size: the tensor that has the size at the call
   Number number_;
   SourceLocation where_;
 };
 
 namespace detail {
-// The line of a call whose last parameter it is. Braces never make one: {} in its place is the shape of a scalar.
+// The type of a last parameter that takes the line of the call. Braces never convert to it, so that {} as a last
+// argument is the shape of a scalar.
 struct CallLine {
   template <std::same_as<SourceLocation> L> CallLine(L line) : where(line) {}
   SourceLocation where;
 };
 
-// A tensor with a copy of `count` elements. ValueError unless the shape has this number.
+// Makes a tensor with a copy of `count` elements. ValueError unless the shape has this number of elements.
 CALQUE_API Tensor makeTensor(DType dtype, const void *data, std::size_t count, const Shape &shape,
                              SourceLocation where);
 
-// Numbers in braces, which may nest. It lives no longer than the call that it is written in.
+// Numbers in braces, which may nest. A Literal must not outlive the call to which it is an argument.
 class Literal {
 public:
   template <typename T>
@@ -208,7 +211,7 @@ public:
     if constexpr (std::is_unsigned_v<T> && !std::is_same_v<T, bool> && sizeof(T) >= sizeof(int))
       isWide_ = true;
   }
-  // A size that is known: StateError for another.
+  // StateError for an unknown size.
   Literal(const Size &size) : number_(std::int64_t(size)), isWide_(true) {}
   constexpr Literal(std::initializer_list<Literal> list) : list_(list), isList_(true) {}
 
@@ -222,10 +225,11 @@ private:
   std::initializer_list<Literal> list_;
   bool isWide_ = false, isList_ = false;
 };
-// The element type is that of the literals unless it is given, and the shape that of the braces.
+// Makes a tensor of a literal. If `dtype` is null, the element type follows from the numbers; if `shape` is null, the
+// shape follows from the braces.
 CALQUE_API Tensor makeTensor(const Literal &literal, const DType *dtype, const Shape *shape, SourceLocation where);
 
-// std::ranges::range and sized_range, without <ranges>, which takes as long to compile as this header.
+// As std::ranges::range and sized_range. <ranges> would take as long to compile as this header.
 template <typename R>
 concept IsRange = requires(R &range) {
   std::ranges::begin(range);
@@ -235,7 +239,7 @@ template <typename R>
 concept IsSizedRange = IsRange<R> && requires(R &range) { std::ranges::size(range); };
 template <typename R> using IteratorOf = decltype(std::ranges::begin(std::declval<R &>()));
 
-// The elements of ranges, which may nest.
+// The type of the elements of a range; ranges may nest.
 template <typename R> struct ElementOf {
   using type = R;
 };
@@ -244,7 +248,7 @@ template <typename R, typename T>
 concept RangeFor = IsSizedRange<const R> && !std::is_same_v<std::remove_cvref_t<R>, Shape> &&
                    !std::is_convertible_v<const R &, const char *> &&
                    (std::is_void_v<T> || std::is_same_v<T, typename ElementOf<R>::type>);
-// Appends the elements in row-major order, and checks that all rows have as many as the first.
+// Appends the elements in row-major order, and checks that all rows are as long as the first.
 [[noreturn]] CALQUE_API void throwRagged(std::size_t depth, std::size_t first, std::size_t other, SourceLocation where);
 template <typename R, typename E>
 void flatten(const R &rows, std::size_t depth, std::vector<E> &elements, std::vector<std::int64_t> &dims,
@@ -275,10 +279,10 @@ template <typename R> Tensor makeTensorOf(const R &values, const Shape *shape, S
 }
 } // namespace detail
 
-// A tensor of numbers in braces: tensor({1, 2, 3}) is int32[3], tensor({{1.5, 2.0}}) has shape [1,2]. Literals follow
-// one rule: a C++ double is of the default element type, float32 (set_default_dtype); a float is float32; integers are
-// int32, or int64 if one has a wider type; bools are bool. tensor<double>({1, 2}) names the element type instead, to
-// which numbers convert by the rule of number.h. ValueError for rows of different lengths.
+// Makes a tensor of numbers in braces: tensor({1, 2, 3}) is int32[3], tensor({{1.5, 2.0}}) has shape [1,2]. The rule
+// for literals: a C++ double has the default element type, float32 (set_default_dtype); a float is float32; integers
+// are int32, or int64 if one has a wider C++ type; bools are bool. tensor<double>({1, 2}) names the element type
+// instead, and the numbers convert to it by the rule of number.h. ValueError for rows of different lengths.
 inline Tensor tensor(const detail::Literal &values, detail::CallLine line = SourceLocation::current()) {
   return detail::makeTensor(values, nullptr, nullptr, line.where);
 }
@@ -286,7 +290,8 @@ template <typename T> Tensor tensor(const detail::Literal &values, detail::CallL
   constexpr DType dtype = dtype_of<T>;
   return detail::makeTensor(values, &dtype, nullptr, line.where);
 }
-// The same of another shape, in row-major order. ValueError when the number of elements is not the shape's.
+// Makes a tensor of another shape from numbers in row-major order. ValueError if the shape has another number of
+// elements.
 inline Tensor tensor(const detail::Literal &values, const Shape &shape,
                      SourceLocation where = SourceLocation::current()) {
   return detail::makeTensor(values, nullptr, &shape, where);
@@ -296,8 +301,8 @@ Tensor tensor(const detail::Literal &values, const Shape &shape, SourceLocation 
   constexpr DType dtype = dtype_of<T>;
   return detail::makeTensor(values, &dtype, &shape, where);
 }
-// A tensor with a copy of a range's elements, which keep their type: std::vector, std::span, std::array, T[], also of
-// rows, as in std::vector<std::vector<float>>. The errors are those above.
+// Makes a tensor with a copy of a range's elements, of the same element type. The range is a std::vector, std::span,
+// std::array or T[], also of rows, as in std::vector<std::vector<float>>. The errors are those above.
 template <typename T = void, detail::RangeFor<T> Range>
 Tensor tensor(const Range &values, detail::CallLine line = SourceLocation::current()) {
   return detail::makeTensorOf(values, nullptr, line.where);
@@ -306,7 +311,8 @@ template <typename T = void, detail::RangeFor<T> Range>
 Tensor tensor(const Range &values, const Shape &shape, SourceLocation where = SourceLocation::current()) {
   return detail::makeTensorOf(values, &shape, where);
 }
-// A tensor of rank 0, by the rule for literals or of a named element type: scalar(2.0), scalar<double>(2).
+// Makes a tensor of rank 0. Its element type follows the rule for literals, or is named: scalar(2.0),
+// scalar<double>(2).
 template <typename T = void, typename V>
   requires(std::is_arithmetic_v<V> || std::is_same_v<V, Size>)
 Tensor scalar(V value, SourceLocation where = SourceLocation::current()) {
@@ -318,17 +324,17 @@ Tensor scalar(V value, SourceLocation where = SourceLocation::current()) {
   }
 }
 
-// A tensor of elements that are in memory in row-major order: a copy, or without a copy of memory that `owner` keeps,
-// which nobody changes as long as the tensor lives. ValueError unless there are as many bytes as the shape has, and for
-// memory that is not aligned as its elements want.
+// Make a tensor from bytes in row-major order. tensor_from_bytes copies the bytes. tensor_from_memory uses them in
+// place; `owner` keeps the memory alive, and nobody may change it as long as the tensor lives. ValueError unless the
+// number of bytes is that of the shape's elements, and for memory that is not aligned for the element type.
 CALQUE_API Tensor tensor_from_bytes(DType dtype, std::span<const std::byte> bytes, const Shape &shape,
                                     SourceLocation where = SourceLocation::current());
 CALQUE_API Tensor tensor_from_memory(DType dtype, std::span<const std::byte> bytes, const Shape &shape,
                                      std::shared_ptr<const void> owner,
                                      SourceLocation where = SourceLocation::current());
 
-// Every element is `value`, converted by the rule of number.h; ValueError for a negative size. In all of these sizes of
-// other tensors may be not known while tracing: `zeros(x.shape())`, `full({x.shape()[0], 10}, 1)`.
+// Makes a tensor whose elements are all `value`, converted by the rule of number.h. ValueError for a negative size.
+// Here and below, the shape may have unknown sizes of other tensors: `zeros(x.shape())`, `full({x.shape()[0], 10}, 1)`.
 CALQUE_API Tensor full(const Shape &shape, const Operand &value, DType dtype = default_dtype());
 CALQUE_API Tensor zeros(const Shape &shape, DType dtype = default_dtype(),
                         SourceLocation where = SourceLocation::current());

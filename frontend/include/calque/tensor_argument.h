@@ -1,4 +1,4 @@
-// What a call is given for parameters that are tensors.
+// The arguments that a call may pass for parameters that are tensors.
 #ifndef CALQUE_TENSOR_ARGUMENT_H
 #define CALQUE_TENSOR_ARGUMENT_H
 
@@ -9,18 +9,19 @@
 
 namespace calque::detail {
 
-// Whether a parameter takes a tensor, and does not change its caller's.
+// Whether a parameter is a tensor, by value or by reference to const.
 template <typename T>
 inline constexpr bool isTensor = std::is_same_v<std::remove_cvref_t<T>, Tensor> &&
                                  (!std::is_lvalue_reference_v<T> || std::is_const_v<std::remove_reference_t<T>>);
 
-// Whether parameter I of a signature takes one.
+// Whether parameter I of a signature is such a tensor.
 template <std::size_t I, typename Signature> inline constexpr bool takesTensor = false;
 template <std::size_t I, typename R, typename... Args>
   requires(I < sizeof...(Args))
 inline constexpr bool takesTensor<I, R(Args...)> = isTensor<std::tuple_element_t<I, std::tuple<Args...>>>;
 
-// What stands for a tensor: what converts to one, and a C++ number or a size, as a scalar.
+// An argument for a tensor parameter: a value that converts to a tensor, or a C++ number or a size, which becomes a
+// scalar.
 class CALQUE_API TensorArgument {
 public:
   template <typename T>
@@ -34,7 +35,8 @@ public:
   TensorArgument(const Size &size, SourceLocation where = SourceLocation::current())
       : tensor_(Operand(size, where).toTensor(DType::Int64)) {}
 
-  // A number is of the element type that is expected, if that takes it, or else of that of a literal.
+  // Returns the tensor. A number gets the expected element type if that type takes the number, else the element type of
+  // a literal.
   Tensor tensor(std::optional<DType> expected, const SourceLocation &where) const;
 
 private:
@@ -45,8 +47,8 @@ private:
 // The type of a parameter of calls that take numbers for tensors.
 template <typename T> using Given = std::conditional_t<isTensor<T>, const TensorArgument &, T>;
 
-// Calls f with the arguments, tensors where numbers are given. `specs` are those of the arguments' tensors, in order,
-// or none.
+// Calls f with the arguments; numbers for tensor parameters become tensors. `specs` are the specs of the arguments'
+// tensors, in order, or empty.
 template <typename... Args, typename F>
 decltype(auto) withTensorArguments(const std::vector<TensorSpec<>> &specs, const SourceLocation &where, F &&f,
                                    std::remove_reference_t<Given<Args>> &...given) {
@@ -61,7 +63,7 @@ decltype(auto) withTensorArguments(const std::vector<TensorSpec<>> &specs, const
       return (x);
     }
   };
-  std::tuple<decltype(take(given))...> taken{take(given)...}; // braces keep the order of evaluation
+  std::tuple<decltype(take(given))...> taken{take(given)...}; // braces evaluate in order
   return std::apply([&](auto &...own) -> decltype(auto) { return f(static_cast<Args &&>(own)...); }, taken);
 }
 

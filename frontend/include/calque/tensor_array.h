@@ -18,34 +18,36 @@ namespace calque {
 
 struct TensorArrayOptions {
   bool overwrite = false; // an element may be written more than once
-  bool zeros = false;     // an element that was not written is zeros, instead of an error
+  bool zeros = false;     // an element that was not written reads as zeros, and is no error
 };
 
 namespace detail {
 struct ArrayState;
-// What is the same in all iterations of a loop.
+// The properties of an array that are the same in all iterations of a loop.
 struct ArrayTraits {
   bool overwrite, zeros, grows;
 };
-// The elements along axis 0, zeros where none is written, and a bool for each, whether it is.
+// The elements along axis 0, zeros where none is written; and a bool for each element, whether it is written.
 struct ArrayParts {
   Tensor elements, written;
 };
 } // namespace detail
 
-// A value: a copy is an array of its own, and shares with the first what neither has written since. Its elements have
-// one type and shape, those that it is made with or those of the first write. As a structure it consists of two
-// tensors, see detail::ArrayParts, so that a loop variable's type must be known before the loop: StateError otherwise.
+// A value: a copy is independent of the original. Both share the elements that neither has written since. All elements
+// have one type and shape, given to the constructor or by the first write. As a structure, an array consists of two
+// tensors (detail::ArrayParts). Their types must be known before a loop in which the array is a loop variable: else
+// StateError.
 //
-// Where an index, or what was written, is known while tracing, an error is thrown there, else when the function runs:
-// IndexError for an index outside, AssertionError for a second write and for reading what was not written.
+// IndexError for an index outside of the array. AssertionError for a second write of an element, and for reading an
+// element that was not written. The error is thrown while tracing if the index and the written elements are known then,
+// else when the function runs.
 //
-// Gradients pass through arrays, from what is read to what was written.
+// Gradients pass through arrays, from the elements that are read to the tensors that were written.
 class CALQUE_API TensorArray {
 public:
-  // Without elements; each write at index size() adds one. In a traced loop it can't grow: StateError.
+  // Makes an array without elements. Each write at index size() adds one. Growing in a traced loop is a StateError.
   explicit TensorArray(TensorArrayOptions options = {}, SourceLocation where = SourceLocation::current());
-  // Of so many elements, none of them written. The size may be that of a tensor, not known while tracing.
+  // Makes an array of `size` elements, none of them written. The size may be unknown while tracing.
   explicit TensorArray(const Size &size, TensorArrayOptions options = {},
                        SourceLocation where = SourceLocation::current());
   TensorArray(const Size &size, DType dtype, const Shape &element_shape, TensorArrayOptions options = {},
@@ -53,7 +55,7 @@ public:
 
   // The number of elements, written or not.
   Size size(SourceLocation where = SourceLocation::current()) const;
-  // StateError before the first write, unless the array is made with them.
+  // The type and shape of the elements. StateError before the first write, unless the constructor got them.
   DType dtype(SourceLocation where = SourceLocation::current()) const;
   Shape element_shape(SourceLocation where = SourceLocation::current()) const;
 
@@ -70,13 +72,13 @@ public:
   Tensor gather(const Operand &indices) const;
   // All elements, along a new axis 0.
   Tensor stack(SourceLocation where = SourceLocation::current()) const;
-  // All elements, one after the other along their axis 0. ShapeError for scalars.
+  // All elements, concatenated along their axis 0. ShapeError for scalars.
   Tensor concat(SourceLocation where = SourceLocation::current()) const;
 
   // For Structure.
   detail::ArrayTraits traits() const;
   detail::ArrayParts parts() const;
-  // Those that were made last, also after the trace that they are of.
+  // The latest parts. They may belong to a trace that has ended.
   detail::ArrayParts lastParts() const;
   TensorArray withParts(detail::ArrayParts parts) const;
 

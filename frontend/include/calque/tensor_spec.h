@@ -5,8 +5,8 @@
 //   TensorSpec(DType::Float32, {kDynamic, 3})    // an element type that is known at run time only
 //   f.get_concrete_function(TensorSpec<float>({kDynamic, 3}), 2);
 //
-// When a program asks a function for a trace, a spec may stand for a tensor: it converts to a Tensor with a type and
-// without elements. Using that Tensor in an operation or an ordinary call is a StateError.
+// When a program asks a function for a trace, a spec may take the place of a tensor. It converts to a Tensor that has a
+// type and no elements. Using that Tensor in an operation or an ordinary call is a StateError.
 #ifndef CALQUE_TENSOR_SPEC_H
 #define CALQUE_TENSOR_SPEC_H
 
@@ -31,7 +31,7 @@ inline constexpr AnyShape kAnyShape = AnyShape::make();
 
 template <typename T = void> class TensorSpec;
 
-// The type of all specs; every TensorSpec<T> is one.
+// The base of all specs: every TensorSpec<T> converts to TensorSpec<>.
 template <> class CALQUE_API TensorSpec<void> {
 public:
   // An unknown size is kDynamic; an unknown size of another tensor's shape becomes kDynamic. ValueError for a negative
@@ -49,7 +49,7 @@ public:
   std::string str() const;
   bool operator==(const TensorSpec &other) const { return dtype_ == other.dtype_ && shape_ == other.shape_; }
 
-  // Stands for any tensor of this type.
+  // Returns a Tensor that stands for any tensor of this type.
   operator Tensor() const;
 
 private:

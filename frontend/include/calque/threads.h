@@ -8,8 +8,9 @@
 
 namespace calque {
 
-// The most threads that a loop of compiled code uses, the calling one included; results don't depend on it. Less than 1
-// means the default: CALQUE_NUM_THREADS, else OMP_NUM_THREADS, else the number of hardware threads.
+// The largest number of threads that a loop of compiled code uses, including the calling thread. Results don't depend
+// on it. A count below 1 sets the default: CALQUE_NUM_THREADS, else OMP_NUM_THREADS, else the number of hardware
+// threads.
 CALQUE_API void set_num_threads(int count);
 CALQUE_API int num_threads();
 

@@ -1,4 +1,5 @@
-// The interface of objects in checkpoints: an object names its parts, for saving and for restoring alike.
+// The interface of objects in checkpoints. An object names its parts by one function, which serves saving and
+// restoring.
 //
 //   struct Progress : Trackable {
 //     int epoch = 0;
@@ -9,7 +10,7 @@
 //     }
 //   };
 //
-// Modules, and so layers, models, optimisers and metrics, are Trackable: see checkpoint.h.
+// Modules are Trackable, and therefore layers, models, optimisers and metrics are: see checkpoint.h.
 #ifndef CALQUE_TRACKABLE_H
 #define CALQUE_TRACKABLE_H
 
@@ -44,43 +45,44 @@ public:
   Trackable() = default;
   virtual ~Trackable();
 
-  // Names the parts. Names have no meaning but for their order: "kernel", "block".
+  // Passes the parts to the visitor, each with a name, such as "kernel" or "block".
   virtual void checkpoint_parts(CheckpointVisitor &visitor) = 0;
 
 protected:
-  // For an object that makes parts later, such as a layer at its first call, and that has called visitor.later(*this):
-  // gives the named parts their values from restored checkpoints. DTypeError and ShapeError for a variable of another
-  // type; then all parts are as they were.
+  // For an object that makes parts later, such as a layer at its first call, and has called visitor.later(*this).
+  // Assigns the values of restored checkpoints to the named parts. DTypeError or ShapeError for a variable of another
+  // type; no part has changed then.
   void restore_made(const std::function<void(CheckpointVisitor &)> &parts);
-  // For parts that are removed again, as when a layer can't be built: their values wait once more.
+  // Call it for parts that are removed again, as when a layer can't be built. Their values then wait for the next parts
+  // with these names.
   void unmake(const std::function<void(CheckpointVisitor &)> &parts);
 
 private:
   friend class detail::Restoration;
-  std::vector<detail::Awaited> awaited_; // those that were restored last first
+  std::vector<detail::Awaited> awaited_; // the latest restore first
 };
 
-// Takes the names and parts of an object, to save or to restore them. Names are not empty, have no '/', and are
-// different for the parts of one object.
+// Gets the names and parts of an object, to save or to restore the parts. A name is not empty and has no '/'. The parts
+// of one object have different names.
 class CALQUE_API CheckpointVisitor {
 public:
-  // A variable that an earlier part has too is saved once, with that part.
+  // A variable that belongs to several parts is saved once, with the first of them.
   void variable(const std::string &name, const Variable &variable);
-  // A slot: a value that an optimiser keeps for a variable. Its name has the variable's path in the checkpoint,
-  // "momentum/model/kernel", or the variable's own name if the checkpoint lacks the variable.
+  // A slot: a value that an optimiser keeps for a variable. The name of the slot contains the variable's path in the
+  // checkpoint, "momentum/model/kernel", or the variable's own name if the checkpoint lacks the variable.
   void slot(const std::string &kind, const Variable &of, const Variable &slot);
-  // A tensor of any type, which is assigned when it is restored. An empty one is not saved.
+  // A tensor of any type. Restoring assigns to `x`. An empty Tensor is not saved.
   void tensor(const std::string &name, Tensor &x);
   // A number, a bool or a text.
   template <detail::SavedNumber T> void value(const std::string &name, T &x); // the library has it for each of them
   void value(const std::string &name, std::string &x);
-  // A value that is saved as a text, such as JSON in UTF-8, and restored from it. An exception of `restore` passes to
-  // the caller of restore(), and everything is as it was.
+  // A value that is saved as a text, such as JSON in UTF-8, and restored from the text. If `restore` throws, the
+  // exception passes to the caller of Checkpoint::restore(), and nothing has changed.
   void text(const std::string &name, std::function<std::string()> save,
             std::function<void(const std::string &)> restore);
-  // An object. It is visited once, with the first part that has it.
+  // An object. An object that belongs to several parts is visited once, with the first of them.
   void part(const std::string &name, Trackable &part);
-  // Says that the object makes parts later, which it gives to restore_made().
+  // Says that the object will make parts later. It passes these parts to restore_made().
   void later(Trackable &object);
 
 private:

@@ -7,14 +7,14 @@
 //   Tensor h = hessian(loss)(x);                    // [x..., x...]
 //   Tensor each = vmap(grad(loss))(examples);      // one gradient for each example, computed at once
 //
-// Derivatives are taken with respect to the arguments of a function. Its captures are constants. `vmap`, `jvp` and
-// `hessian` trace the function at every call: host code in it runs once and sees no elements. Errors of a transformed
-// function name the line where it is called.
+// Derivatives are taken with respect to the arguments of a function; its captures are constants. `vmap`, `jvp` and
+// `hessian` trace the function at every call: host code in the function runs once in each call, and can't read
+// elements. Errors of a transformed function name the line of its call.
 //
-// If f takes a tensor, the transformed function also takes a C++ number, as a scalar, and a variable, as its value.
+// Where f takes a tensor, the transformed function also takes a C++ number, as a scalar, and a variable, as its value.
 //
-// A transform keeps a copy of its function; for a Method it keeps the Method's Function, and for std::ref(function) a
-// reference. Objects that these refer to must live as long as the transformed function.
+// A transform keeps a copy of its function. Of a Method, it keeps the Method's Function; of std::ref(function), it
+// keeps a reference. The objects that these refer to must live as long as the transformed function.
 #ifndef CALQUE_TRANSFORMS_H
 #define CALQUE_TRANSFORMS_H
 
@@ -26,16 +26,16 @@ namespace calque {
 
 // The mapped axes of vmap.
 struct VmapOptions {
-  // The mapped axis of each tensor of the arguments, in order; none where the tensor is the same for all indices.
-  // Empty: axis 0 of every tensor.
+  // The mapped axis of each tensor of the arguments, in order. std::nullopt: f gets the whole tensor at every index.
+  // Empty list: axis 0 of every tensor.
   std::vector<std::optional<std::int64_t>> in_axes = {};
-  // The position of the mapped axis in each tensor of the result, in order. Empty: axis 0.
+  // The position of the mapped axis in each tensor of the result, in order. Empty list: axis 0.
   std::vector<std::int64_t> out_axes = {};
 };
 
 namespace detail {
 
-// An argument as parameter I of the signature takes it: a tensor for a number or a variable, where it takes a tensor.
+// Converts an argument for parameter I: a number or a variable becomes a tensor if the parameter is one.
 template <std::size_t I, typename S, typename T> decltype(auto) asTaken(const T &x, const SourceLocation &where) {
   if constexpr (std::is_same_v<T, Variable> || std::is_arithmetic_v<T>) {
     if constexpr (takesTensor<I, S>)
@@ -102,7 +102,7 @@ template <typename S, typename Body> Transformed<S, Body> transformed(Body body)
   return Transformed<S, Body>(std::move(body));
 }
 
-// The signatures of transformed functions, by the signature of the original one.
+// The signatures of transformed functions, computed from the original function's signature.
 template <typename S> struct TransformedSignatures { // void
   using Same = void;
   using Gradient = void;
@@ -128,26 +128,26 @@ template <typename R, typename X, typename... Others> struct TransformedSignatur
 };
 template <typename F> using SignaturesOf = TransformedSignatures<typename CallableTraits<F>::Signature>;
 
-// Records `body` on the inputs: in the trace of this thread, or else in another trace, which then runs as native code.
+// Records `body` on the inputs, in this thread's trace or else in a trace of its own, which then runs as native code.
 // Returns the results of `body`.
 CALQUE_API std::vector<Tensor> runRecorded(const char *name, const std::vector<Tensor> &inputs,
                                            const std::function<std::vector<Tensor>(const std::vector<Tensor> &)> &body,
                                            SourceLocation where);
 
-// x as a fresh SSA value, with respect to which derivatives are taken: nothing that was computed from x depends on it.
+// Returns x as a fresh SSA value, a source of derivatives: values that were computed before do not depend on it.
 CALQUE_API Tensor alias(const Tensor &x, SourceLocation where);
-// The same for each tensor.
+// Returns the alias of each tensor.
 CALQUE_API std::vector<Tensor> aliases(std::vector<Tensor> tensors, SourceLocation where);
 
-// A slice along the mapped axis of each tensor that has one; while recording.
+// While recording: returns a slice of each tensor along its mapped axis, or the whole tensor if it has none.
 CALQUE_API std::vector<Tensor> takeSlices(const std::vector<Tensor> &tensors, const VmapOptions &options,
                                           SourceLocation where);
-// The values for all indices of the mapped axis. `slices` are the results of takeSlices on `tensors`.
+// Returns the values for all indices of the mapped axis. `slices` are the results of takeSlices on `tensors`.
 CALQUE_API std::vector<Tensor> stackSlices(const std::vector<Tensor> &values, const std::vector<Tensor> &slices,
                                            const std::vector<Tensor> &tensors, const VmapOptions &options,
                                            SourceLocation where);
-// The tangents of the targets; while recording. ValueError, ShapeError, DTypeError unless there is a tangent like each
-// source. Here and below, errors call what the user has called `operation`.
+// While recording: returns the targets' tangents. ValueError, ShapeError or DTypeError unless there is one tangent for
+// each source, of its type. Here and below, `operation` is the name of the public function in errors.
 CALQUE_API std::vector<Tensor> tangentsOf(const char *operation, const std::vector<Tensor> &targets,
                                           const std::vector<Tensor> &sources, const std::vector<Tensor> &tangents,
                                           SourceLocation where);
@@ -163,15 +163,15 @@ struct LeafCollector : TensorCollector {
   bool anyVariable = false;
   void variable(const Variable &) { anyVariable = true; }
 };
-// The tensors of arguments, with respect to which derivatives are taken. Their derivatives take their places in the
-// structure; none could take the place of a variable.
+// Returns the tensors of arguments. In the structure, each tensor's derivative takes its place. A derivative can't take
+// the place of a variable, so variables are refused.
 template <typename T> std::vector<Tensor> sourcesIn(const char *operation, const T &x, const SourceLocation &where) {
   LeafCollector leaves;
   visit_structure(x, leaves);
   requireSources(operation, leaves.tensors, leaves.anyVariable, where);
   return std::move(leaves.tensors);
 }
-// The tensors of a result, likewise.
+// Returns the tensors of a result. Their tangents or cotangents take their places, so variables are refused here, too.
 template <typename T> std::vector<Tensor> targetsIn(const char *operation, const T &y, const SourceLocation &where) {
   LeafCollector leaves;
   visit_structure(y, leaves);
@@ -179,19 +179,19 @@ template <typename T> std::vector<Tensor> targetsIn(const char *operation, const
   return std::move(leaves.tensors);
 }
 
-// onesLike: ones of a tensor's type. basisOf: all tensors of its type that are 1 at one element and 0 elsewhere,
-// stacked along axis 0; ShapeError where sizes are not known, DTypeError for integers.
+// onesLike returns ones of a tensor's type. basisOf stacks all tensors of that type that are 1 at one element and 0 at
+// the others along axis 0. ShapeError for unknown sizes, DTypeError for integers.
 CALQUE_API Tensor onesLike(const Tensor &x, SourceLocation where);
 CALQUE_API Tensor basisOf(const Tensor &x, const char *operation, SourceLocation where);
 
-// A tape that records up to `stop`, and then gives cotangents any number of times.
+// A tape that records until `stop` is called. Then it computes cotangents, any number of times.
 class CALQUE_API PullbackTape {
 public:
   PullbackTape(const char *operation, SourceLocation where);
   static std::shared_ptr<PullbackTape> make(const char *operation, SourceLocation where);
   void watch(const Tensor &x, SourceLocation where);
   void stop();
-  // Zeros where there is no path. ValueError, ShapeError, DTypeError unless there is a seed like each target.
+  // Zeros for sources without a path. ValueError, ShapeError, DTypeError unless there is a seed of each target's type.
   std::vector<Tensor> cotangents(const std::vector<Tensor> &targets, const std::vector<Tensor> &sources,
                                  const std::vector<Tensor> &seeds, SourceLocation where);
 
@@ -200,7 +200,7 @@ private:
   GradientTape tape_;
 };
 
-// Calls f with the arguments, whose tensors are replaced by others.
+// Calls f with the arguments after replacing their tensors by `tensors`, in order.
 template <typename F, typename... Args>
 auto callWith(const SourceLocation &where, F &f, const std::tuple<const Args &...> &args,
               const std::vector<Tensor> &tensors) {
@@ -210,7 +210,7 @@ auto callWith(const SourceLocation &where, F &f, const std::tuple<const Args &..
   return std::apply([&](const auto &...values) { return callAt(where, f, values...); }, replaced);
 }
 
-// Calls f with x, or with the elements of a tuple as its arguments unless only the tuple fits.
+// Calls f with x, or with the elements of a tuple as arguments unless f takes only the tuple itself.
 template <typename F, typename T> auto applyTo(const SourceLocation &where, F &f, const T &x) {
   return callAt(where, f, x);
 }
@@ -224,7 +224,7 @@ template <typename F, typename... T> auto applyTo(const SourceLocation &where, F
 } // namespace detail
 
 namespace detail {
-// `optionsFor` gives the options for arguments with a number of tensors.
+// `optionsFor` returns the options; it gets the number of tensors in the arguments.
 template <typename F, typename Options> auto vmapBy(F &&f, Options optionsFor, SourceLocation made) {
   requireCallable(f, "vmap", made);
   return transformed<typename SignaturesOf<Held<F>>::Same>(
@@ -248,14 +248,14 @@ template <typename F, typename Options> auto vmapBy(F &&f, Options optionsFor, S
 }
 } // namespace detail
 
-// Makes a function that maps f over an axis: the tensors of its arguments and results have one axis more, the mapped
-// axis, and f sees one slice. ValueError for axes that tensors don't have, and for another number of axes than tensors;
-// ShapeError where the sizes of the mapped axes differ; CompileError where an operation can't be done for many indices.
+// Makes a function that maps f over an axis. Tensors of its arguments and results have one more axis, the mapped axis;
+// f gets one slice. ValueError for an axis that a tensor lacks, and unless there is one axis for each tensor.
+// ShapeError for mapped axes of different sizes. CompileError if an operation can't be done for many indices at once.
 template <typename F> auto vmap(F &&f, VmapOptions options = {}, SourceLocation made = SourceLocation::current()) {
   auto asGiven = [options = std::move(options)](std::size_t) { return options; };
   return detail::vmapBy(std::forward<F>(f), std::move(asGiven), made);
 }
-// The same over one axis of all tensors of the arguments: vmap(f, 1).
+// Maps f over the same axis of all tensors of the arguments: vmap(f, 1).
 template <typename F, std::same_as<int> Axis>
 auto vmap(F &&f, Axis axis, SourceLocation made = SourceLocation::current()) {
   auto ofAll = [axis](std::size_t tensors) {
@@ -265,7 +265,7 @@ auto vmap(F &&f, Axis axis, SourceLocation made = SourceLocation::current()) {
 }
 
 namespace detail {
-// Both differentiate a callable of the primals.
+// jvpAs and vjpAs differentiate f, a callable that takes the primals as its one argument.
 template <typename F, typename Primals>
 auto jvpAs(const char *operation, F &&f, const Primals &primals, const Primals &tangents, const SourceLocation &where) {
   auto call = [&](const std::vector<Tensor> &tensors) { return f(withTensors(primals, tensors)); };
@@ -304,9 +304,9 @@ auto vjpAs(const char *operation, F &&f, const Primals &primals, const SourceLoc
   auto y = f(withTensors(primals, sources));
   tape->stop();
   std::vector<Tensor> targets = targetsIn(operation, y, where);
-  // The pullback follows y; the results are fresh SSA values.
+  // The pullback belongs to y's tensors. The caller gets fresh SSA values.
   auto result = withTensors(y, aliases(targets, where));
-  // A number is of the element type of the one result.
+  // The cotangent of one tensor may be a number, of the tensor's element type.
   using Cotangents = std::conditional_t<std::is_same_v<decltype(y), Tensor>, Operand, decltype(y)>;
   auto pullback = [tape, primals, sources, targets](const Cotangents &cotangents,
                                                     SourceLocation line = SourceLocation::current()) {
@@ -322,7 +322,7 @@ auto vjpAs(const char *operation, F &&f, const Primals &primals, const SourceLoc
 } // namespace detail
 
 namespace detail {
-// The primals as the function takes them: tensors for numbers and variables. A tuple is its arguments.
+// Converts the primals: a number or variable becomes a tensor if the function takes one. A tuple has the arguments.
 template <typename F, typename T> auto primalsOf(const T &x, const SourceLocation &where) {
   if constexpr (std::is_same_v<T, Variable> || std::is_arithmetic_v<T>) {
     if constexpr (canCall<F, Tensor>())
@@ -344,7 +344,7 @@ template <typename F, typename... T> auto primalsOf(const std::tuple<T...> &x, c
     }(std::index_sequence_for<T...>());
   }
 }
-// The tangents of the primals: a number is of the element type of its primal.
+// Converts the tangents: a number becomes a scalar of its primal's element type.
 template <typename P, typename T> auto tangentsFor(const P &primal, const T &x, const SourceLocation &where) {
   if constexpr (std::is_same_v<P, Tensor> && (std::is_same_v<T, Variable> || std::is_arithmetic_v<T>))
     return Operand(x, where).toTensor(primal.dtype(where));
@@ -364,11 +364,11 @@ template <typename Primals, typename Tangents> struct CheckedTangents {
 };
 } // namespace detail
 
-// f(primals) and its tangents, by forward mode. Several arguments are given as a tuple. In structures, tangents have
-// the places of their tensors, and host values stay. Where f takes a tensor, a Variable stands for its value and a
-// number for a scalar; a number among the tangents is of the element type of its primal. ValueError, ShapeError and
-// DTypeError for tangents whose types are not those of the primals; DTypeError for integers; ValueError for variables
-// in a structure or in the result, which have no place for a tangent.
+// Returns f(primals) and its tangents, computed by forward mode. Several arguments are given as a tuple. In a
+// structure, each tangent takes the place of its tensor, and host values are unchanged. Where f takes a tensor, a
+// Variable is taken as its value and a number as a scalar. A number among the tangents has the element type of its
+// primal. ValueError, ShapeError or DTypeError for a tangent whose type is not that of its primal. DTypeError for
+// integers. ValueError for a variable in a structure or in the result, because a tangent can't take its place.
 template <typename F, typename Primals, typename Tangents = Primals>
 auto jvp(F &&f, const Primals &primals, const Tangents &tangents, SourceLocation where = SourceLocation::current()) {
   detail::requireCallable(f, "jvp", where);
@@ -381,11 +381,11 @@ auto jvp(F &&f, const Primals &primals, const Tangents &tangents, SourceLocation
     return std::pair(Tensor(), Tensor());
 }
 
-// f(primals) and the pullback: a function from cotangents of f's result to cotangents of the primals, in the structure
-// of these, with host values as they are. Several arguments are given as a tuple, and numbers and variables are taken
-// as by jvp; the cotangent of one tensor may be a number. The pullback may be called any number of times: in the trace
-// in which it was made, or eagerly if it was made eagerly. DTypeError for integers; ValueError for variables in a
-// structure or in the result, which have no place for a cotangent.
+// Returns f(primals) and the pullback, a function from cotangents of f's result to cotangents of the primals. The
+// latter have the structure and the host values of the primals. Several arguments are given as a tuple. Numbers and
+// variables among the primals are taken as by jvp. The cotangent of a single tensor may be a number. The pullback may
+// be called any number of times: in the trace in which it was made, or eagerly if it was made eagerly. DTypeError for
+// integers. ValueError for a variable in a structure or in the result: a cotangent can't take its place.
 template <typename F, typename Primals>
 auto vjp(F &&f, const Primals &primals, SourceLocation where = SourceLocation::current()) {
   detail::requireCallable(f, "vjp", where);
@@ -395,14 +395,14 @@ auto vjp(F &&f, const Primals &primals, SourceLocation where = SourceLocation::c
 }
 
 namespace detail {
-// Refuses other results where derivatives are of one tensor.
+// Refuses a function whose result is not one tensor.
 template <typename Result> struct CheckedResult {
   static constexpr bool isTensor = std::is_same_v<Result, Tensor>;
   static_assert(isTensor, "the derivative is of a function that returns one Tensor: return a Tensor, or use vjp() or "
                           "jvp(), which take structures");
 };
 
-// Refuses a call without the argument that a derivative is of.
+// Refuses a call without arguments: the derivative is with respect to the first one.
 template <std::size_t given> struct CheckedDerivative {
   static constexpr bool done = given > 0;
   static_assert(done, "a derivative is with respect to the function's first argument, and the call has none");
@@ -428,7 +428,7 @@ auto valueAndGradientAt(const char *operation, const SourceLocation &where, F &f
   }
 }
 
-// What a derivative is taken of: a Variable and a number become tensors, where the function takes a tensor.
+// Whether the first argument is a Variable or a number that becomes a tensor, because the function takes a tensor.
 template <typename F, typename X, typename... Others> constexpr bool becomesTensor() {
   if constexpr (std::is_same_v<X, Variable> || std::is_arithmetic_v<X>)
     return canCall<F, Tensor, Others...>();
@@ -448,7 +448,7 @@ auto valueAndGradient(const char *operation, const SourceLocation &where, F &f, 
     return valueAndGradientAt(operation, where, f, given, others...);
 }
 
-// The derivatives with respect to the arguments whose numbers are given.
+// Value and derivatives with respect to the arguments `argnums`. checkArgnums throws the errors of GradOptions.
 CALQUE_API void checkArgnums(const char *operation, const std::vector<std::int64_t> &argnums,
                              const std::vector<bool> &areTensors, SourceLocation where);
 template <typename F, typename... Args>
@@ -457,7 +457,7 @@ std::pair<Tensor, std::vector<Tensor>> valueAndGradients(const char *operation, 
                                                          const Args &...args) {
   auto isTensor = []<typename X>(const X &) { return std::is_same_v<X, Tensor> || std::is_same_v<X, Variable>; };
   checkArgnums(operation, argnums, {isTensor(args)...}, where);
-  // Variables are taken as tensors, which they may be replaced by.
+  // Variables become tensors, because other tensors replace differentiated arguments.
   auto asGiven = [&]<typename X>(const X &x) {
     if constexpr (std::is_same_v<X, Variable>)
       return x.value(where);
@@ -507,11 +507,12 @@ template <typename F> auto gradAs(const char *operation, F &&f, SourceLocation m
 }
 } // namespace detail
 
-// Makes the function that returns f's value and its derivative with respect to the first argument, a tensor or a
-// structure of tensors and host values, which stay. f returns one tensor, whose elements are summed. Zeros where f does
-// not depend on the argument. Where f takes a tensor, a Variable stands for its value and a number for a scalar.
-// DTypeError for integers; ValueError for variables in a structure: pass them behind it, or capture them, and ask a
-// GradientTape for their gradients.
+// value_and_grad makes the function that returns f's value and its derivative with respect to the first argument. grad
+// makes the function that returns the derivative alone. The first argument is a tensor, or a structure of tensors and
+// host values; the derivative has the same structure and host values. f returns one tensor, and the sum of its elements
+// is differentiated. The derivative is zeros if f does not depend on the argument. Where f takes a tensor, a Variable
+// is taken as its value and a number as a scalar. DTypeError for integers. ValueError for a variable in a structure:
+// pass the variable as a later argument, or capture it, and ask a GradientTape for its gradient.
 template <typename F> auto value_and_grad(F &&f, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "value_and_grad", made);
   return detail::derivative<typename detail::SignaturesOf<detail::Held<F>>::ValueAndGradient>(
@@ -523,9 +524,9 @@ template <typename F> auto grad(F &&f, SourceLocation made = SourceLocation::cur
   return detail::gradAs("grad", std::forward<F>(f), made);
 }
 
-// With respect to the arguments of these numbers, from 0: grad(f, {.argnums = {0, 2}})(x, n, y). The derivatives are a
-// std::vector, one for each number. ValueError at the call for a number that is no argument's, is given twice, or is
-// that of an argument that is no tensor.
+// Differentiates with respect to the arguments with these numbers, from 0: grad(f, {.argnums = {0, 2}})(x, n, y). The
+// result is a std::vector with one derivative for each number. ValueError at the call for a number that is given twice,
+// that no argument has, or whose argument is no tensor.
 struct GradOptions {
   std::vector<std::int64_t> argnums = {0};
 };
@@ -564,8 +565,8 @@ Tensor withRespectTo(const X &x, const SourceLocation &where, const Derivative &
     return Tensor();
 }
 
-// The Jacobian by a method of a tape, zeros where there is no path. `shared` leading dimensions are common to argument
-// and result.
+// The Jacobian by a method of a tape; zeros if no path leads from x to the result. The first `shared` dimensions of the
+// argument are those of the result, too.
 template <auto Method, typename F, typename... Others>
 Tensor jacobianBy(const char *operation, F &f, std::ptrdiff_t shared, SourceLocation where, const Tensor &x,
                   const Others &...others) {
@@ -588,9 +589,8 @@ Tensor jacobianBy(const char *operation, F &f, std::ptrdiff_t shared, SourceLoca
 using TapeJacobian = std::optional<Tensor> (GradientTape::*)(const Tensor &, const Tensor &, SourceLocation);
 } // namespace detail
 
-// Makes the function that returns f's Jacobian with respect to the first argument, with the result's dimensions before
-// the argument's; reverse mode, in one pass for all elements of the result. ShapeError where sizes are not known,
-// DTypeError for integers.
+// Makes the function that returns f's Jacobian with respect to the first argument, [result..., argument...]. Reverse
+// mode computes it, in one pass for all elements of the result. ShapeError for unknown sizes, DTypeError for integers.
 template <typename F> auto jacobian(F &&f, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "jacobian", made);
   return detail::derivative<typename detail::SignaturesOf<detail::Held<F>>::Jacobian>(
@@ -603,8 +603,8 @@ template <typename F> auto jacobian(F &&f, SourceLocation made = SourceLocation:
       });
 }
 
-// The same where each example of the result, along axis 0, depends only on that example of the argument: [B, result,
-// argument].
+// Makes the function that returns the Jacobian of each example of a batch, [B, result..., argument...]. Each slice of
+// the result along axis 0 must depend only on the same slice of the argument. Errors are those of jacobian.
 template <typename F> auto batch_jacobian(F &&f, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "batch_jacobian", made);
   return detail::derivative<typename detail::SignaturesOf<detail::Held<F>>::Jacobian>(
@@ -618,14 +618,14 @@ template <typename F> auto batch_jacobian(F &&f, SourceLocation made = SourceLoc
 }
 
 namespace detail {
-// Refuses all but one direction, of the argument's type.
+// Refuses a call without exactly one direction, of the argument's type.
 template <typename Argument, typename Directions> struct CheckedDirection {
   static constexpr bool done = std::is_same_v<Argument, Directions>;
   static_assert(done, "what hvp makes takes two arguments: x, and a direction of the same type");
 };
 } // namespace detail
 
-// Makes the function (x, v) -> H v, where H is the Hessian of f's sum; forward over reverse mode, without making H.
+// Makes the function (x, v) -> H v, for the Hessian H of f's sum: forward over reverse mode, which never makes H.
 template <typename F> auto hvp(F &&f, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "hvp", made);
   return detail::derivative<typename detail::SignaturesOf<detail::Held<F>>::HessianProduct>(
@@ -658,9 +658,9 @@ Tensor hessianOf(F &f, SourceLocation where, const Tensor &x, const Others &...o
 }
 } // namespace detail
 
-// Makes the function that returns the Hessian of f's sum with respect to the first argument, with the argument's
-// dimensions twice; forward over reverse mode, in one pass for all directions. ShapeError where sizes are not known,
-// DTypeError for integers.
+// Makes the function that returns the Hessian of the sum of f's elements with respect to the first argument,
+// [argument..., argument...]. Forward over reverse mode computes it, in one pass for all directions. ShapeError for
+// unknown sizes, DTypeError for integers.
 template <typename F> auto hessian(F &&f, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "hessian", made);
   return detail::derivative<typename detail::SignaturesOf<detail::Held<F>>::Jacobian>(
