@@ -1,4 +1,4 @@
-// Activation functions: as functions, and as options of layers.
+// Activation functions, and activations as options of layers.
 //
 //   Tensor y = activations::leaky_relu(x, 0.1);
 //   layers::Dense dense(128, {.activation = "relu"});
@@ -20,7 +20,7 @@ namespace activations {
 
 CALQUE_API Tensor linear(const Operand &x);
 struct ReluOptions {
-  double negative_slope = 0;                      // below the threshold
+  double negative_slope = 0;                      // the slope below the threshold
   std::optional<double> max_value = std::nullopt; // the largest result
   double threshold = 0;
 };
@@ -55,7 +55,7 @@ CALQUE_API Tensor tanh_shrink(const Operand &x);                         // x - 
 CALQUE_API Tensor log_sigmoid(const Operand &x);                         // log(sigmoid(x)), which does not overflow
 CALQUE_API Tensor squareplus(const Operand &x, double b = 4);            // (x + sqrt(x^2 + b)) / 2
 CALQUE_API Tensor sparse_plus(const Operand &x);                         // 0 below -1, x above 1, (x + 1)^2 / 4 between
-// x where it is above the threshold, else the value. The function has no name for options, because its numbers have no
+// x where it is above the threshold, else the value. Options can't name this function, because its numbers have no
 // defaults.
 CALQUE_API Tensor threshold(const Operand &x, double threshold, double default_value);
 // The nearest numbers along an axis that are not negative and add up to 1. Martins, Astudillo: From softmax to
@@ -76,8 +76,8 @@ CALQUE_API void register_activation(const std::string &name, std::function<Tenso
 
 namespace layers {
 
-// The name of an activation, with its defaults ("swish" is "silu" too, and "hard_swish" "hard_silu"), or a callable on
-// a tensor. ValueError for a name that there is not.
+// An activation as an option: a name, which means the function with its defaults, or a callable on a tensor. "swish" is
+// another name of "silu", and "hard_swish" of "hard_silu". ValueError for another name.
 class CALQUE_API ActivationFunction {
 public:
   ActivationFunction(const char *name, SourceLocation where = SourceLocation::current());
@@ -92,7 +92,7 @@ public:
   }
   Tensor operator()(const Tensor &x) const { return apply_(x); }
 
-  // Its name. StateError for a callable that is not registered.
+  // The name. StateError for a callable that is not registered.
   const std::string &get_config(SourceLocation where = SourceLocation::current()) const;
   bool is_linear() const { return name_ == "linear"; }
 

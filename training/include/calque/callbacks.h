@@ -38,7 +38,7 @@ namespace callbacks {
 // Facts about the call, for callbacks.
 struct Params {
   std::int64_t epochs = 1;
-  std::optional<std::int64_t> steps = std::nullopt; // of an epoch, where it is known
+  std::optional<std::int64_t> steps = std::nullopt; // of an epoch, if known
   bool validates = false; // whether there is validation data, though perhaps not in each epoch
   int verbose = 0;
   SourceLocation where = {}; // the line of the call
@@ -66,7 +66,7 @@ public:
   // StateError outside of a call.
   Model &model(SourceLocation where = SourceLocation::current()) const;
   const Params &params() const { return params_; }
-  // For programs that call callbacks themselves.
+  // For programs that run a callback without fit().
   void set_model(Model *model) { model_ = model; }
   void set_params(Params params) { params_ = params; }
 
@@ -120,9 +120,9 @@ private:
 };
 
 //===-- Watching a number -------------------------------------------------------------------------===//
-// "min": smaller is better; "max": larger is better; "auto": the metric says it (metrics.h), and smaller is better for
-// losses. ValueError for another text. With "auto" it is also a ValueError if the metric has no direction: after the
-// first batch if the number is logged then, else at the end of the first epoch.
+// "min": smaller is better; "max": larger is better; "auto": the metric determines the direction (metrics.h); for
+// losses, smaller is better. ValueError for another text. With "auto", ValueError if the metric has no direction: after
+// the first batch if the number is logged then, else at the end of the first epoch.
 class CALQUE_API Monitor {
 public:
   Monitor(const char *owner, std::string name, const std::string &mode, double min_delta, SourceLocation where);
@@ -130,11 +130,12 @@ public:
   // Whether the value is better by more than min_delta. Any value is better than none, and any number is better than
   // NaN. Call of() first.
   bool improves(double value, const std::optional<double> &best) const;
-  // The number in the logs of an epoch. If it is missing, a warning lists the numbers that are there.
+  // Returns the monitored number from the logs of an epoch. If it is missing, a warning lists the numbers that are
+  // there.
   std::optional<double> of(const Logs &logs, const Callback &callback);
-  // Looks at the logs of a batch.
+  // Checks with the logs of a batch that the metric has a direction.
   void check(const Logs &logs, const Callback &callback);
-  // For another training: asks its metric for the direction again.
+  // Call it when another training begins, whose metric may have another direction.
   void begin() { direction = given; }
 
 private:
@@ -149,11 +150,11 @@ private:
 
 struct EarlyStoppingOptions {
   std::string monitor = "val_loss";
-  double min_delta = 0; // better means by more than this
+  double min_delta = 0; // a value must be better by more than this
   std::int64_t patience = 0;
-  int verbose = 0; // 1 prints a line where it stops
+  int verbose = 0; // 1 prints a line when it stops the training
   std::string mode = "auto";
-  std::optional<double> baseline = std::nullopt; // only what is better than this starts the wait anew
+  std::optional<double> baseline = std::nullopt; // only a value better than this restarts the count of epochs
   bool restore_best_weights = false;
   std::int64_t start_from_epoch = 0;
 };
@@ -201,15 +202,15 @@ private:
 
 struct ModelCheckpointOptions {
   std::string monitor = "val_loss";
-  int verbose = 0;             // 1 prints a line where it saves, or does not
-  bool save_best_only = false; // only where `monitor` is better than before; saves where there is no such number
+  int verbose = 0;             // 1 prints a line when it saves, or does not
+  bool save_best_only = false; // saves only if `monitor` is better than before, or is not logged
   bool save_weights_only = false;
   std::string mode = "auto";
   SaveFrequency save_freq = "epoch";
-  std::optional<double> initial_value_threshold = std::nullopt; // what is better than this is saved
+  std::optional<double> initial_value_threshold = std::nullopt; // only a value better than this is saved
 };
-// Saves the model, or its weights, at the end of each epoch or after every so many batches. Names in the path are
-// replaced by numbers, as by Python's str.format: "{epoch:02d}-{val_loss:.2f}" contains the number of the epoch,
+// Saves the model, or its weights, at the end of each epoch, or after a number of batches. Names in the path are
+// replaced by numbers, as Python's str.format does: "{epoch:02d}-{val_loss:.2f}" contains the number of the epoch,
 // counted from 1, and a number of the logs. {batch} is the number of the batch, if save_freq counts batches. Formats
 // are those of decimal numbers, [[fill]align][sign][0][width][grouping][.precision][d, e, E, f, F, g, G or %]. Missing
 // directories are made. ValueError for a path that is no such format. LookupError, when it saves, for a name that is
@@ -222,7 +223,7 @@ public:
   void on_train_batch_end(std::int64_t batch, Logs &logs) override;
   void on_epoch_end(std::int64_t epoch, Logs &logs) override;
 
-  // None before the first that is better than nothing.
+  // std::nullopt before the first value.
   const std::optional<double> &best() const { return best_; }
 
 private:
@@ -234,7 +235,7 @@ private:
   Monitor monitor;
   std::optional<double> best_;
   std::int64_t epoch = 0, seen = 0;
-  std::optional<std::int64_t> last; // batch that was seen
+  std::optional<std::int64_t> last; // the latest batch
 };
 
 struct SwapEMAWeightsOptions {
@@ -262,7 +263,7 @@ private:
 
 struct BackupAndRestoreOptions {
   SaveFrequency save_freq = "epoch";
-  bool double_checkpoint = false; // also keeps the backup before, which is used if the last can't be read
+  bool double_checkpoint = false; // also keeps the previous backup, which is used if the latest can't be read
   bool delete_checkpoint = true;  // removes the backup when the training ends without an error
 };
 // Keeps a backup of the training in a directory, and continues from it if there is one. A program that is killed and
@@ -285,7 +286,7 @@ private:
   void save();
   std::string directory;
   BackupAndRestoreOptions of;
-  std::int64_t seen = 0; // batches since the last one
+  std::int64_t seen = 0; // batches since the latest backup
 };
 
 struct ReduceLROnPlateauOptions {
@@ -338,7 +339,7 @@ struct CSVLoggerOptions {
   std::string separator = ",";
   bool append = false; // to an existing file
 };
-// Writes a line for each epoch: the epoch and the logs, after a line of their names. DataError for a file that can't be
+// Writes a line with names, and then a line for each epoch: its number and its logs. DataError for a file that can't be
 // written.
 class CALQUE_API CSVLogger : public Callback {
 public:
@@ -360,8 +361,8 @@ public:
   void on_train_batch_end(std::int64_t batch, Logs &logs) override;
 };
 
-// How often the logs of steps are written. "epoch": never, only the logs of epochs; "batch": at each step; a number:
-// every so many steps, and 0 means "epoch".
+// How often the logs of steps are written. "epoch": never, only the logs of epochs are written. "batch": at each step.
+// A number n: every n steps; 0 means "epoch".
 class CALQUE_API UpdateFrequency {
 public:
   // ValueError for another text.

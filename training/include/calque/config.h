@@ -1,4 +1,5 @@
-// Configs: plain values that say how a layer, an activation or a model is made. They print as JSON, and are read back.
+// Configs: plain values from which a layer, an activation or a model can be made. They print as JSON, and can be read
+// from JSON.
 //
 //   Config config = layers::Dense(3, {.activation = "relu"}).get_config();
 //   config["units"].as<std::int64_t>();  // 3
@@ -52,12 +53,12 @@ public:
   ConfigValue(const std::vector<T> &values) : ConfigValue(List(values.begin(), values.end())) {}
 
   bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
-  // As a bool, std::int64_t, double, std::string, List or Config; an integer is a double too. ValueError for another
-  // kind of value.
+  // Returns the value as a bool, std::int64_t, double, std::string, List or Config. An integer is returned as a double,
+  // too. ValueError for another kind of value.
   template <typename T> T as(SourceLocation where = SourceLocation::current()) const;
   template <typename T> bool is() const;
 
-  // JSON. ValueError for a number that JSON has not: infinity, NaN.
+  // The value as JSON. ValueError for infinity and NaN, which JSON lacks.
   std::string str(SourceLocation where = SourceLocation::current()) const;
   bool operator==(const ConfigValue &other) const;
 
@@ -75,11 +76,11 @@ public:
   Config() = default;
   Config(std::initializer_list<Entry> entries);
 
-  // LookupError for a name that there is not.
+  // LookupError for a name that the config lacks.
   const ConfigValue &operator[](const std::string &name) const { return at(name, SourceLocation()); }
   const ConfigValue &at(const std::string &name, SourceLocation where = SourceLocation::current()) const;
   bool contains(const std::string &name) const { return find(name) != nullptr; }
-  // None for a name that there is not.
+  // Null for a name that the config lacks.
   const ConfigValue *find(const std::string &name) const;
   void set(const std::string &name, ConfigValue value);
   void erase(const std::string &name);
@@ -89,9 +90,11 @@ public:
   auto begin() const { return entries_.begin(); }
   auto end() const { return entries_.end(); }
 
-  // JSON; on several lines, each level indented by so many blanks, or on one line. ValueError as of a value.
+  // The config as JSON: on several lines, each level indented by `indent` blanks, or on one line if `indent` is -1.
+  // ValueError as for a value.
   std::string str(int indent = -1, SourceLocation where = SourceLocation::current()) const;
-  // ValueError for a text that is no JSON, or no object, and for a name that stands twice in one object.
+  // Reads JSON. ValueError for a text that is not JSON or not an object, and for a name that occurs twice in one
+  // object.
   static Config parse(const std::string &json, SourceLocation where = SourceLocation::current());
   bool operator==(const Config &other) const { return entries_ == other.entries_; }
 

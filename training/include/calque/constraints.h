@@ -34,7 +34,7 @@ public:
       return Tensor(f(w));
     };
   }
-  // With a name and options, by which a registered constraint is made again.
+  // Makes a constraint with the name and options by which a registered constraint can be made again.
   Constraint(std::string name, Config options, Function function)
       : name_(std::move(name)), options_(std::move(options)), function_(std::move(function)) {}
 
@@ -45,7 +45,7 @@ public:
   // {"class_name": "max_norm", "config": {"max_value": 2, "axis": 0}}, and null for nothing. StateError for a callable
   // that is not registered.
   ConfigValue get_config(SourceLocation where = SourceLocation::current()) const;
-  // Also of Keras' configs, such as {"class_name": "MaxNorm", ...}, and of a name.
+  // Takes configs of get_config(), Keras' configs, such as {"class_name": "MaxNorm", ...}, and names.
   static Constraint from_config(const ConfigValue &config, SourceLocation where = SourceLocation::current());
   const std::string &name() const { return name_; }
 
@@ -68,19 +68,20 @@ struct MaxNormOptions {
   double max_value = 2;
   std::vector<std::int64_t> axis = {0};
 };
-// Norms of at most max_value. ValueError for one below 0.
+// Keeps norms at most max_value. ValueError for a max_value below 0.
 CALQUE_API Constraint MaxNorm(MaxNormOptions options = {}, SourceLocation where = SourceLocation::current());
-// No element below 0.
+// Keeps elements at least 0.
 CALQUE_API Constraint NonNeg();
-// Norms of 1.
+// Keeps norms at 1.
 CALQUE_API Constraint UnitNorm(std::vector<std::int64_t> axis = {0});
 
 struct MinMaxNormOptions {
   double min_value = 0, max_value = 1;
-  double rate = 1; // how far a norm moves towards the interval in a step; 1: into it
+  double rate = 1; // the part of the way to the interval that a norm moves in a step; 1: into it
   std::vector<std::int64_t> axis = {0};
 };
-// Norms between two values. ValueError for values below 0 and in the wrong order, and for a rate outside of [0, 1].
+// Keeps norms between two values. ValueError for values below 0 or in the wrong order, and for a rate outside of [0,
+// 1].
 CALQUE_API Constraint MinMaxNorm(MinMaxNormOptions options = {}, SourceLocation where = SourceLocation::current());
 
 } // namespace constraints

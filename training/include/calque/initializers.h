@@ -7,7 +7,7 @@
 //
 // Random initialisers draw from the global generator, which set_seed() resets, unless they have a seed of their own.
 // The numbers of inputs and outputs of a unit follow from the shape: [in, out] for a matrix, [height, width, in, out]
-// for a filter; a vector [n] has n inputs and n outputs.
+// for filters. A vector [n] has n inputs and n outputs.
 #ifndef CALQUE_INITIALIZERS_H
 #define CALQUE_INITIALIZERS_H
 
@@ -39,7 +39,8 @@ CALQUE_API Tensor lecun_normal(const Shape &shape, DType dtype = default_dtype()
 // An initialiser as an option of a layer: a name, a function above, zeros, ones, the result of a function below, or a
 // callable on a shape and an element type. The names are "zeros", "ones", "constant", "random_normal",
 // "random_uniform", "truncated_normal", "glorot_uniform", "glorot_normal", "he_uniform", "he_normal", "lecun_uniform",
-// "lecun_normal", "variance_scaling", "orthogonal", "identity", and those that were registered. ValueError for another.
+// "lecun_normal", "variance_scaling", "orthogonal", "identity", and those that were registered. ValueError for another
+// name.
 class CALQUE_API Initializer {
 public:
   using Function = std::function<Tensor(const Shape &, DType, SourceLocation)>;
@@ -60,7 +61,7 @@ public:
     else
       make_ = [f = std::move(f)](const Shape &shape, DType dtype, SourceLocation) { return f(shape, dtype); };
   }
-  // With a name and options, by which a registered initialiser is made again.
+  // Makes an initialiser with the name and options by which a registered initialiser can be made again.
   Initializer(std::string name, Config options, Function make)
       : name_(std::move(name)), options_(std::move(options)), make_(std::move(make)) {}
   // An initialiser that depends on a unit's numbers of inputs and outputs. `of_fans` returns the function for given
@@ -75,9 +76,9 @@ public:
     return make_(shape, dtype, where);
   }
 
-  // The same initialiser for given numbers of inputs and outputs. It is for weights whose shape does not determine
-  // them, such as [in, heads, size]. An initialiser that does not depend on them, or is a callable, is returned
-  // unchanged.
+  // Returns the initialiser for given numbers of inputs and outputs. Use it for weights whose shape does not determine
+  // these numbers, such as [in, heads, size]. An initialiser that does not depend on them, or is a callable, is
+  // returned unchanged.
   Initializer with_fans(double inputs, double outputs) const;
 
   // {"class_name": "random_normal", "config": {"mean": 0, ...}}. StateError for a callable that is not registered.
@@ -91,7 +92,7 @@ private:
   std::string name_; // empty for a callable
   Config options_;
   Function make_;
-  FunctionOfFans ofFans_; // empty where there are none
+  FunctionOfFans ofFans_; // empty if the initialiser does not depend on them
 };
 
 // Gives an initialiser of your own a name for options and configs. ValueError for a name that is taken.
@@ -133,8 +134,8 @@ struct VarianceScalingOptions {
   std::string distribution = "truncated_normal"; // or "untruncated_normal", "uniform"
   std::optional<std::int64_t> seed = std::nullopt;
 };
-// The variance is the scale divided by the numbers of inputs, of outputs, or their mean. ValueError for a scale that is
-// not above 0 and for another mode or distribution.
+// The variance is the scale divided by the number of inputs ("fan_in"), of outputs ("fan_out"), or their mean
+// ("fan_avg"). ValueError for a scale that is not above 0 and for another mode or distribution.
 CALQUE_API Initializer VarianceScaling(VarianceScalingOptions options = {},
                                        SourceLocation where = SourceLocation::current());
 
@@ -142,12 +143,12 @@ struct OrthogonalOptions {
   double gain = 1;
   std::optional<std::int64_t> seed = std::nullopt;
 };
-// A matrix with orthogonal rows or columns of length `gain`, whichever are fewer; of a shape of higher rank, all
-// dimensions but the last are rows. Saxe, McClelland, Ganguli: Exact solutions to the nonlinear dynamics of learning in
-// deep linear neural networks, 2014. ShapeError for a shape of rank 1 or 0.
+// A matrix with orthogonal vectors of length `gain`: its rows or its columns, whichever are fewer. For a shape of
+// higher rank, all dimensions but the last count as rows. Saxe, McClelland, Ganguli: Exact solutions to the nonlinear
+// dynamics of learning in deep linear neural networks, 2014. ShapeError for a shape of rank 1 or 0.
 CALQUE_API Initializer Orthogonal(OrthogonalOptions options = {});
 
-// `gain` times the identity matrix. ShapeError for a shape that is no matrix.
+// `gain` times the identity matrix. ShapeError for a shape whose rank is not 2.
 CALQUE_API Initializer Identity(double gain = 1);
 
 } // namespace initializers

@@ -1,4 +1,4 @@
-// Layers: functions with variables, which they make at their first call from the shape of the input.
+// Layers: functions with variables. A layer makes its variables at its first call, from the shape of the input.
 //
 //   Sequential net({
 //       layers::Conv2D(16, 3, {.padding = "same", .activation = "relu"}),

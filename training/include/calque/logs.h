@@ -1,4 +1,4 @@
-// Numbers with names, in order: what a step, an epoch or an evaluation gives.
+// Logs: the named numbers of a step, an epoch or an evaluation, in order.
 #ifndef CALQUE_LOGS_H
 #define CALQUE_LOGS_H
 
@@ -13,7 +13,7 @@
 
 namespace calque {
 
-// logs["loss"] is a number: LookupError for a name that there is not. `auto [loss, accuracy] = logs.unpack<2>();`
+// logs["loss"] is a number. LookupError for a name that the logs lack. `auto [loss, accuracy] = logs.unpack<2>();`
 class CALQUE_API Logs {
 public:
   Logs() = default;
@@ -22,9 +22,9 @@ public:
   double operator[](const std::string &name) const { return at(name, SourceLocation()); }
   double at(const std::string &name, SourceLocation where = SourceLocation::current()) const;
   bool contains(const std::string &name) const { return find(name) != nullptr; }
-  // Null where there is none of the name.
+  // Null for a name that the logs lack.
   const double *find(const std::string &name) const;
-  // Adds a number, or gives it another value.
+  // Adds a number, or replaces the number with this name.
   void set(const std::string &name, double value);
   std::size_t size() const { return values_.size(); }
   bool empty() const { return values_.empty(); }
@@ -35,7 +35,7 @@ public:
   // "'loss', 'accuracy'".
   std::string names() const;
 
-  // So many, in order. ValueError for another number.
+  // The N numbers, in order. ValueError if there are not N.
   template <std::size_t N> std::array<double, N> unpack(SourceLocation where = SourceLocation::current()) const {
     checkCount(N, where);
     std::array<double, N> numbers;
@@ -51,13 +51,13 @@ private:
 // Prints str().
 CALQUE_API std::ostream &operator<<(std::ostream &os, const Logs &logs);
 
-// What fit() has logged: a number for each epoch.
+// The logs of fit(): for each name, a number for each epoch.
 struct CALQUE_API History {
   std::map<std::string, std::vector<double>> history;
   std::vector<std::int64_t> epoch;
 
-  // A picture of the curves with these names, or of all, in SVG, which browsers show. Where a number is not finite the
-  // curve has a gap. LookupError for a name that was not logged.
+  // A picture of the curves with these names, or of all, in SVG, which browsers show. The curve has a gap where a
+  // number is not finite. LookupError for a name that was not logged.
   std::string svg(const std::vector<std::string> &names = {}, SourceLocation where = SourceLocation::current()) const;
 };
 

@@ -112,19 +112,19 @@ CALQUE_DECLARE_LOSS_FUNCTION(categorical_focal_crossentropy, CategoricalFocalCro
 
 struct SparseCategoricalCrossentropyOptions {
   bool from_logits = false; // else y_pred are probabilities, which need not add up to 1
-  // A label whose examples have the loss 0, and don't count in a mean.
+  // Examples with this label have the loss 0, and don't count in a mean.
   std::optional<std::int64_t> ignore_class = std::nullopt;
 };
-// -log of the probability that y_pred [..., C] gives to the labels y_true [...] or [..., 1], int32 or int64. Logits may
-// have any magnitude; -infinity is the logit of an impossible class. Probabilities are clipped to [1e-7, 1 - 1e-7]
-// first. ShapeError and DTypeError for other operands; IndexError for a label outside [0, C), when it is computed.
+// -log of the probability in y_pred [..., C] of the labels y_true [...] or [..., 1], int32 or int64. Logits may have
+// any magnitude; -infinity is the logit of an impossible class. Probabilities are clipped to [1e-7, 1 - 1e-7] first.
+// ShapeError and DTypeError for other operands; IndexError for a label outside [0, C), when it is computed.
 CALQUE_DECLARE_LOSS_FUNCTION(sparse_categorical_crossentropy, SparseCategoricalCrossentropy)
 
 // The sum of y_true log(y_true / y_pred), both clipped to [1e-7, 1].
 CALQUE_API Tensor kl_divergence(const Operand &y_true, const Operand &y_pred);
 // The mean of y_pred - y_true log(y_pred + 1e-7).
 CALQUE_API Tensor poisson(const Operand &y_true, const Operand &y_pred);
-// The mean of max(1 - y_true y_pred, 0), and of its square. Labels are -1 and 1; where all of a call's are 0 or 1, 0
+// The mean of max(1 - y_true y_pred, 0), and of its square. Labels are -1 and 1; if all labels of a call are 0 or 1, 0
 // counts as -1.
 CALQUE_API Tensor hinge(const Operand &y_true, const Operand &y_pred);
 CALQUE_API Tensor squared_hinge(const Operand &y_true, const Operand &y_pred);
@@ -154,7 +154,7 @@ struct LossOptions {
 struct LossCallOptions {
   // A weight for each example, [B], or a tensor with more of the losses' first dimensions, or a scalar.
   std::optional<Tensor> sample_weight = std::nullopt;
-  // bool: what does not count at all. A mean is that of the others.
+  // bool: which losses count. A mean is over these losses alone.
   std::optional<Tensor> mask = std::nullopt;
 };
 

@@ -43,7 +43,7 @@
 
 namespace calque::metrics {
 
-// Which results of a metric are better. Callbacks that keep the best model ask for it.
+// Whether larger (Up) or smaller (Down) results of a metric are better. Callbacks that keep the best model use it.
 enum class Direction : std::uint8_t { Unknown, Down, Up };
 
 class Metric;
@@ -55,19 +55,19 @@ class CALQUE_API MetricBody : public Module {
 public:
   explicit MetricBody(std::string name, DType dtype = default_dtype());
   const std::string &name() const { return name_; }
-  // Of the result.
+  // The element type of the result.
   DType dtype() const { return dtype_; }
-  // The library's metrics know it, except means and sums of values, and matrices. Set it for a metric of your own where
-  // you make the metric: set_direction(Direction::Up).
+  // The library's metrics have a direction, except means and sums of values, and matrices. Set the direction of your
+  // own metric when you make it: set_direction(Direction::Up).
   Direction direction() const { return direction_; }
   void set_direction(Direction direction) { direction_ = direction; }
 
-  // Adds a batch. ValueError for a metric of values, which has another update_state, such as Mean.
+  // Adds a batch. ValueError for a metric of values, such as Mean, whose update_state takes values alone.
   virtual void update(const Tensor &y_true, const Tensor &y_pred, const std::optional<Tensor> &sample_weight);
   virtual Tensor compute() const = 0;
   // Assigns zeros to all variables.
   virtual void reset();
-  // The options that the class adds; a registered class is made again from them.
+  // The options that the class adds. A metric of a registered class is made again from them.
   virtual Config own_config() const { return {}; }
 
 private:
@@ -97,12 +97,12 @@ public:
   Tensor operator()(const Operand &y_true, const Operand &y_pred, const Operand &sample_weight) const;
 
   const std::string &name(SourceLocation where = SourceLocation::current()) const { return checked(where).name(); }
-  // As of the body.
+  // See MetricBody.
   Direction direction(SourceLocation where = SourceLocation::current()) const { return checked(where).direction(); }
   void set_direction(Direction direction, SourceLocation where = SourceLocation::current()) const {
     checked(where).set_direction(direction);
   }
-  // As of a module.
+  // See module.h.
   std::vector<Variable> variables(SourceLocation where = SourceLocation::current()) const {
     return checked(where).variables(where);
   }
@@ -119,7 +119,7 @@ public:
 protected:
   // StateError for an empty handle: one that was moved from, or made of a null pointer.
   MetricBody &checked(SourceLocation where) const;
-  // What one of the library's own is made of.
+  // Sets class, config and direction of a metric of the library.
   void made(const char *class_name, Config options, Direction direction) const;
 
 private:
@@ -177,7 +177,7 @@ CALQUE_DECLARE_METRIC(Accuracy, "accuracy")
 struct BinaryAccuracyOptions {
   double threshold = 0.5;
 };
-// The fraction of labels, 0 or 1, that are y_pred > threshold.
+// The fraction of labels, 0 or 1, that are equal to y_pred > threshold.
 CALQUE_DECLARE_METRIC_WITH_OPTIONS(BinaryAccuracy, "binary_accuracy")
 // The fraction of examples where y_true [..., C], such as one_hot labels, and y_pred [..., C] have their largest
 // element at the same place.
@@ -189,7 +189,8 @@ struct TopKOptions {
 };
 using TopKCategoricalAccuracyOptions = TopKOptions;
 using SparseTopKCategoricalAccuracyOptions = TopKOptions;
-// The fraction of labels, one_hot or integers, that are among the k largest predictions: fewer than k are larger.
+// The fraction of labels, one_hot or integers, whose prediction is among the k largest: fewer than k predictions are
+// larger.
 CALQUE_DECLARE_METRIC_WITH_OPTIONS(TopKCategoricalAccuracy, "top_k_categorical_accuracy")
 CALQUE_DECLARE_METRIC_WITH_OPTIONS(SparseTopKCategoricalAccuracy, "sparse_top_k_categorical_accuracy")
 
@@ -224,16 +225,16 @@ struct SparseCategoricalCrossentropyOptions {
 CALQUE_DECLARE_METRIC_WITH_OPTIONS(SparseCategoricalCrossentropy, "sparse_categorical_crossentropy")
 
 //===-- Of decisions ------------------------------------------------------------------------------===//
-// A prediction is positive where it is above a threshold, a label where it is not 0.
+// A prediction is positive if it is above a threshold. A label is positive if it is not 0.
 struct ThresholdOptions {
-  std::vector<double> thresholds = {};                 // empty: 0.5, or with top_k all of the k largest
+  std::vector<double> thresholds = {};                 // empty: 0.5; with top_k, all of the k largest are positive
   std::optional<std::int64_t> top_k = std::nullopt;    // only the k largest of the last axis may be positive
-  std::optional<std::int64_t> class_id = std::nullopt; // only this one of the last axis counts
+  std::optional<std::int64_t> class_id = std::nullopt; // only this place of the last axis counts
 };
 using PrecisionOptions = ThresholdOptions;
 using RecallOptions = ThresholdOptions;
 // Precision is the fraction of the positive predictions that are right, and recall the fraction of the positive labels
-// that are predicted; 0 if there are none. With several thresholds, the result is a vector.
+// that are predicted; Either is 0 if there are no positive ones. With several thresholds, the result is a vector.
 CALQUE_DECLARE_METRIC_WITH_OPTIONS(Precision, "precision")
 CALQUE_DECLARE_METRIC_WITH_OPTIONS(Recall, "recall")
 struct CountOptions {
@@ -243,7 +244,7 @@ using TruePositivesOptions = CountOptions;
 using FalsePositivesOptions = CountOptions;
 using TrueNegativesOptions = CountOptions;
 using FalseNegativesOptions = CountOptions;
-// The numbers of such decisions, or the sums of their weights.
+// The number of such decisions, or the sum of their weights.
 CALQUE_DECLARE_METRIC_WITH_OPTIONS(TruePositives, "true_positives")
 CALQUE_DECLARE_METRIC_WITH_OPTIONS(FalsePositives, "false_positives")
 CALQUE_DECLARE_METRIC_WITH_OPTIONS(TrueNegatives, "true_negatives")
@@ -253,17 +254,17 @@ struct AUCOptions {
   std::int64_t num_thresholds = 200;
   std::string curve = "ROC";                      // or "PR"
   std::string summation_method = "interpolation"; // or "minoring", "majoring"
-  std::vector<double> thresholds = {};            // in place of evenly spread ones
+  std::vector<double> thresholds = {};            // in place of num_thresholds evenly spread ones
   bool from_logits = false;
 };
-// The area under the curve of true over false positive rates, or of precision over recall, which is interpolated as
-// Davis and Goadrich have it: The relationship between precision-recall and ROC curves, 2006. NaN where a prediction
-// that counts is NaN. ValueError for fewer than two thresholds and other texts.
+// The area under the curve of true positive over false positive rates (ROC), or of precision over recall (PR). The
+// latter is interpolated as in Davis and Goadrich: The relationship between precision-recall and ROC curves, 2006. NaN
+// if a prediction that counts is NaN. ValueError for fewer than two thresholds and for other texts.
 CALQUE_DECLARE_METRIC_WITH_OPTIONS(AUC, "auc")
 
 struct F1ScoreOptions {
   std::string average = "";                       // "micro", "macro", "weighted"; empty: a number for each class
-  std::optional<double> threshold = std::nullopt; // else the largest of an example is positive
+  std::optional<double> threshold = std::nullopt; // none: the largest prediction of an example is positive
 };
 // The harmonic mean of precision and recall, of labels [B, C] and predictions [B, C].
 CALQUE_DECLARE_METRIC_WITH_OPTIONS(F1Score, "f1_score")
@@ -280,7 +281,8 @@ struct ClassesOptions {
   std::optional<std::int64_t> ignore_class = std::nullopt; // labels that don't count
   bool sparse_y_true = true, sparse_y_pred = true; // integers [...]; else the largest element of [..., C] counts
 };
-// How often each label (the row) got each prediction (the column): [C, C]. IndexError for a class outside of [0, C).
+// The number of times that each label (the row) got each prediction (the column): [C, C]. IndexError for a class
+// outside of [0, C).
 class CALQUE_API ConfusionMatrix : public Metric {
 public:
   explicit ConfusionMatrix(std::int64_t num_classes, ClassesOptions options = {}, std::string name = "confusion_matrix",
@@ -300,16 +302,16 @@ CALQUE_API Metric get(const std::string &name, SourceLocation where = SourceLoca
 
 // {"class_name": ..., "config": ...}. StateError for a class or a function that is not registered.
 CALQUE_API Config serialize(const Metric &metric, SourceLocation where = SourceLocation::current());
-// A metric as it was made, without its state. LookupError for a class or a function that is not known, ValueError for
-// an option that the class has not.
+// Makes a metric from its config, without state. LookupError for an unknown class or function, ValueError for an option
+// that the class lacks.
 CALQUE_API Metric deserialize(const Config &config, SourceLocation where = SourceLocation::current());
 
-// Gives a name for options and configs to a function, whose mean over the examples is the metric. ValueError for a name
-// that is taken.
+// Gives a function a name for options and configs. The metric is the mean of the function over the examples. ValueError
+// for a name that is taken.
 CALQUE_API void register_metric(const std::string &name, std::function<Tensor(const Tensor &, const Tensor &)> function,
                                 Direction direction = Direction::Unknown,
                                 SourceLocation where = SourceLocation::current());
-// Names the class of a body. ValueError for a name or a body that is known already.
+// Registers the class of a body under a name. ValueError for a name or a class that is registered already.
 using MetricMaker = std::function<Metric(const Config &own, std::string name, DType dtype)>;
 CALQUE_API void register_metric(const std::string &class_name, std::type_index body, MetricMaker make,
                                 SourceLocation where = SourceLocation::current());

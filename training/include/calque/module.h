@@ -42,8 +42,8 @@ concept ModuleHandle = requires(const H &handle) {
   { handle.body() } -> std::convertible_to<std::shared_ptr<Module>>;
 };
 
-// A module stays where it is made: its parts may refer to it. A function may return one that it has made, which is made
-// in the caller's place then, as long as all its returns name the same one:
+// A module can't be moved, because its parts may refer to it. A function may return a module that it has made, if all
+// its return statements name the same variable. C++ then makes the module in the caller's place:
 //
 //   Net make_net() {
 //     Net net;
@@ -52,7 +52,8 @@ concept ModuleHandle = requires(const H &handle) {
 //   }
 //   Net net = make_net();
 //
-// What needs a copy or a move does not compile; move constructors are declared for this alone, and defined nowhere.
+// Code that needs a copy or a move does not compile. The move constructors are declared for such functions alone, and
+// are defined nowhere.
 #define CALQUE_STAYS                                                                                                   \
   __attribute__((                                                                                                      \
       error("a module stays where it is made: return it by its name and without std::move, or hold it in a "           \
@@ -70,8 +71,9 @@ public:
   // them layer by layer, in the order of layers(), which is Keras' order. StateError if a layer inside has not made its
   // variables yet. It makes them at its first call, or in build().
   std::vector<Variable> variables(SourceLocation where = SourceLocation::current()) const;
-  // The variables that training changes, and the others. Training changes a variable only if its own module is
-  // trainable and the module that is asked is trainable. So a part inside of a frozen part can be made trainable again.
+  // The variables that training changes, and the others. Training changes a variable if two modules are trainable: the
+  // module that owns the variable, and the module on which this function is called. So a part inside of a frozen part
+  // can be made trainable again.
   std::vector<Variable> trainable_variables(SourceLocation where = SourceLocation::current()) const;
   std::vector<Variable> non_trainable_variables(SourceLocation where = SourceLocation::current()) const;
   // The variables without the states of random generators.
@@ -84,36 +86,37 @@ public:
   std::int64_t count_params(SourceLocation where = SourceLocation::current()) const;
   // The values of the weights, in their order.
   std::vector<Tensor> get_weights(SourceLocation where = SourceLocation::current()) const;
-  // ValueError if the numbers of values and weights differ. ShapeError or DTypeError for a value that has not the type
+  // ValueError if the numbers of values and weights differ. ShapeError or DTypeError for a value whose type is not that
   // of its weight. After an error all weights are unchanged.
   void set_weights(const std::vector<Tensor> &values, SourceLocation where = SourceLocation::current());
 
   // The parts that are modules, with their names.
   std::vector<std::pair<std::string, std::shared_ptr<Module>>> children() const;
-  // All modules below this one, each once, in the order in which they were registered; a part before its own parts.
+  // All modules inside of this one, each once, in the order of their registration. A module comes before its own parts.
   std::vector<std::shared_ptr<Module>> submodules() const;
 
-  // For checkpoints (checkpoint.h): all parts, under the names with which they were registered. A part that is
+  // For checkpoints (checkpoint.h): visits all parts with the names under which they were registered. A part that is
   // registered after a restore gets its value when it is registered.
   void checkpoint_parts(CheckpointVisitor &visitor) override;
 
-  // Whether its variables are among those of a module that it is a part of. The variables of an optimiser are not: such
-  // a part is only saved and restored.
+  // Whether the variables of this module count as variables of a module that contains it. Those of an optimiser don't:
+  // the optimiser is only saved and restored with the containing module.
   virtual bool has_weights() const { return true; }
 
-  // Whether training changes the variables. Setting it also sets it for all present parts, as in Keras. A part may be
-  // set differently after that.
+  // Whether training changes the variables. set_trainable() also sets it for all present parts, as in Keras. A part may
+  // be set differently afterwards.
   bool trainable() const { return trainable_; }
   void set_trainable(bool trainable);
 
-  // The name that was given to the module, or with which it was registered. A layer without such a name is named by its
-  // kind, "dense", "dense_1" and so on in this process. The name of another module is empty then.
+  // The name that was given to the module, or with which it was registered. A layer without such a name gets a name
+  // from its kind, "dense", "dense_1" and so on in this process. Other modules without such a name have an empty name.
   const std::string &name() const { return name_; }
-  // Whether a name was given. A module that it becomes a part of replaces a name that comes from the kind.
+  // Whether the module has a given name. If a module with a name from its kind becomes a part of another module, that
+  // module renames it.
   bool has_given_name() const { return !name_.empty() && !isNameByKind; }
 
 protected:
-  // With a name of its own, which a module that it becomes a part of may give again. ValueError for a '/' in it.
+  // Makes a module with a given name. ValueError for a '/' in the name.
   explicit Module(std::string name, SourceLocation where = SourceLocation::current());
 
   // Use these in the initialisers of members. ValueError for a name that is empty, that another part has, or that
@@ -130,24 +133,25 @@ protected:
     adopt(std::move(name.name), module, name.where);
     return *module;
   }
-  // Makes an existing variable or module a part of this one. ValueError if this module is a part of that one.
+  // Makes an existing variable or module a part of this module. ValueError if this module is a part of the other
+  // module.
   void adopt(std::string name, const Variable &variable, SourceLocation where = SourceLocation::current());
   void adopt(std::string name, std::shared_ptr<Module> module, SourceLocation where = SourceLocation::current());
-  // The same for a variable that is not a weight: the state of a random generator.
+  // Makes a variable that is not a weight a part of this module: the state of a random generator.
   void adopt_state(std::string name, const Variable &variable, SourceLocation where = SourceLocation::current());
-  // Makes the present parts of another module parts of this one, which keeps the other module alive. ValueError as for
-  // adopt().
+  // Makes the present parts of another module parts of this module, and keeps the other module alive. Errors are those
+  // of adopt().
   void adopt_parts(const std::shared_ptr<Module> &module, SourceLocation where = SourceLocation::current());
   void set_name(std::string name, SourceLocation where = SourceLocation::current());
   // Gives a module without a name a new name by its kind: "dense", "dense_1".
   void set_name_by_kind(const std::string &kind);
   // Called before the first variable is registered.
   virtual void before_variable() {}
-  // The parts in the order in which variables() has theirs, where that is another than the one of their registration:
-  // positions of all that children() has. Paths don't depend on it, so that files don't.
+  // The order in which variables() lists the variables of the parts, as positions in children(). Empty: the order of
+  // registration. Paths, and therefore files, don't depend on this order.
   virtual std::vector<std::size_t> order_of_parts() const { return {}; }
 
-  // Removes the parts that are registered while it lives, unless they are kept.
+  // Removes the parts that were registered during its life, unless keep() is called.
   class CALQUE_API Registration {
   public:
     explicit Registration(Module &of) : module(of), before(of.parts_.size()) {}
@@ -177,7 +181,7 @@ private:
   struct Names;
 
   static void visitPart(CheckpointVisitor &visitor, const Part &part);
-  // Registers a part, which gets its value if a checkpoint has one.
+  // Registers a part. If a restored checkpoint has a value for the part, the part gets it.
   void registerPart(Part part);
   void checkName(const std::string &name, SourceLocation where) const;
   void requireNoPartOf(const Module &other, SourceLocation where, const std::string &name) const;
@@ -191,7 +195,7 @@ private:
   std::string name_;
   bool isNameByKind = false;
   std::vector<Part> parts_;
-  mutable std::shared_ptr<Names> names_; // of the parts, where there are many
+  mutable std::shared_ptr<Names> names_; // of the parts, if there are many
   bool trainable_ = true;
   bool mayBePart_ = false; // of another module
 };

@@ -1,4 +1,4 @@
-// Optimisers, which update variables by gradients, and schedules of their learning rate.
+// Optimisers update variables by gradients. The learning rate may follow a schedule.
 //
 //   optimizers::Adam adam(1e-3);
 //   std::vector<Variable> weights = net.trainable_variables();
@@ -10,9 +10,9 @@
 //   Config config = optimizers::serialize(adam);                   // {"class_name":"Adam","config":{...}}
 //   optimizers::Optimizer same = optimizers::deserialize(config);  // without the state
 //
-// An optimiser is a shared handle to a module. Its variables are the number of steps, the learning rate, and the slots:
-// the state that it keeps for each variable, under the variable's name: "momentum/dense/kernel". A variable's slots are
-// made at its first step, eagerly or in a function's first trace, or in build().
+// An optimiser is a shared handle to a module. Its variables are the number of steps, the learning rate, and the slots,
+// which are the state for each variable. The name of a slot contains the name of its variable: "momentum/dense/kernel".
+// The slots of a variable are made by build(), or at the variable's first step, eagerly or in a function's first trace.
 //
 // Formulas, defaults and names are those of Keras 3. An optimiser of your own is a body with a handle:
 //
@@ -47,21 +47,21 @@ namespace calque::optimizers {
 
 // The options that all optimisers have.
 struct OptimizerOptions {
-  // Subtracts weight_decay * rate * w from each variable before its update: decay that is no part of the gradient.
+  // Subtracts weight_decay * rate * w from each variable w before its update. This decay is not a part of the gradient.
   std::optional<double> weight_decay = std::nullopt;
   // At most one of three limits: for the norm of each gradient, for the norm of all gradients together, and for the
   // magnitude of each element.
   std::optional<double> clipnorm = std::nullopt, global_clipnorm = std::nullopt, clipvalue = std::nullopt;
   // Keeps a moving average of each variable: ema_momentum * average + (1 - ema_momentum) * w after each step. It is
-  // written to the variables every `ema_overwrite_frequency` updates, and by finalize_variable_values(). An update is a
-  // step, or with gradient accumulation several.
+  // written to the variables every `ema_overwrite_frequency` updates, and by finalize_variable_values(). An update is
+  // one step, or several steps with gradient accumulation.
   bool use_ema = false;
   double ema_momentum = 0.99;
   std::optional<std::int64_t> ema_overwrite_frequency = std::nullopt;
-  // The variables are updated only every so many steps, by the mean of the gradients since the last update.
+  // The variables are updated once in this many steps, by the mean of the gradients since the last update.
   std::optional<std::int64_t> gradient_accumulation_steps = std::nullopt;
   double decay = 0;      // the rate is learning_rate / (1 + decay * iterations), as in Keras' older optimisers
-  std::string name = {}; // empty: that of the class
+  std::string name = {}; // empty: the name of the class
 };
 
 // A slot: its name, and the initial value of its elements.
@@ -72,7 +72,7 @@ struct SlotSpec {
 };
 
 class Optimizer;
-// {"class_name": ..., "config": ...}. StateError for a class that is not known, and as of get_config().
+// {"class_name": ..., "config": ...}. StateError for an unknown class, and the errors of get_config().
 CALQUE_API Config serialize(const Optimizer &optimizer, SourceLocation where = SourceLocation::current());
 
 // The object that handles to one optimiser share.
@@ -82,26 +82,26 @@ public:
   OptimizerBody(std::string kind, LearningRate rate, std::vector<SlotSpec> slots = {}, OptimizerOptions options = {},
                 SourceLocation where = SourceLocation::current());
   const std::string &name() const { return name_; }
-  // Its hyperparameters, in order: {"learning_rate", 0.001}, {"beta_1", 0.9}.
+  // The hyperparameters, in order: {"learning_rate", 0.001}, {"beta_1", 0.9}.
   const std::vector<std::pair<std::string, Number>> &hyperparameters() const { return numbers; }
-  // The config: name, learning rate, and options; those that all optimisers have come last.
+  // The config: name, learning rate and options. The options that all optimisers have come last.
   Config get_config(SourceLocation where = SourceLocation::current()) const;
-  // The names of its slots: "adam (momentum, velocity)".
+  // The names of the slots: "adam (momentum, velocity)".
   std::string kinds_of_slots() const;
   bool has_weights() const override { return false; }
-  // Of a module, and the slots by the paths that their variables have in the checkpoint.
+  // Visits the parts of the module, and the slots by the paths that their variables have in the checkpoint.
   void checkpoint_parts(CheckpointVisitor &visitor) override;
 
 protected:
-  // The options of its own.
+  // The options that the class adds.
   virtual Config own_config() const { return {}; }
-  // Called once a step, before the updates. Returns numbers that the updates of all variables use, as float64 scalars:
-  // the learning rate, unless it is overridden. `step` counts the updates from 1.
+  // Called once in each step, before the updates. Returns float64 scalars that the updates of all variables use. By
+  // default it returns the learning rate. `step` counts the updates from 1.
   virtual std::vector<Tensor> prepare(const Tensor &rate, const Tensor & /*step*/) { return {rate}; }
-  // Updates one variable. The numbers are those of prepare() in the variable's element type.
+  // Updates one variable. `prepared` has the numbers of prepare() in the variable's element type.
   virtual void update(Variable &variable, const Tensor &gradient, const std::vector<Tensor> &prepared,
                       std::vector<Variable> &slots) = 0;
-  // Names a number for hyperparameters(), and checks it: ValueError unless it is in [low, high), or at least low.
+  // Adds a number to hyperparameters(). ValueError unless the number is in [low, high), or without `high` at least low.
   void hyperparameter(const char *name, double value, double low, std::optional<double> high = std::nullopt);
 
 private:
@@ -109,7 +109,7 @@ private:
   friend CALQUE_API Config serialize(const Optimizer &optimizer, SourceLocation where);
   const SourceLocation made; // errors of hyperparameters name it
   struct Slots {
-    Variable of; // keeps the variable alive, so that no other one gets its address
+    Variable of; // keeps the variable alive, so that no other variable gets its address
     std::vector<Variable> own;
     std::optional<Variable> accumulator, average;
   };
@@ -134,21 +134,22 @@ private:
   std::vector<std::pair<std::string, Number>> numbers;
   std::unordered_set<const void *> withoutDecay;
   std::vector<std::string> namesWithoutDecay;
-  bool isSwapped = false; // the averages are in the variables, and these in the averages
+  bool isSwapped = false; // the variables have the averages as values, and the averages those of the variables
 };
 
 // A shared handle: copies are the same optimiser, with the same state.
 class CALQUE_API Optimizer {
 public:
   explicit Optimizer(std::shared_ptr<OptimizerBody> body) : body_(std::move(body)) {}
-  // By name, with its defaults: "sgd", "rmsprop", "adagrad", "adadelta", "adam", "adamax", "nadam", "adamw", "lion",
-  // "ftrl"; that of a class, also of one that is registered. LookupError for another.
+  // Makes an optimiser with default options by its name: "sgd", "rmsprop", "adagrad", "adadelta", "adam", "adamax",
+  // "nadam", "adamw", "lion", "ftrl", or the name of a class, which may be a registered one. LookupError for another
+  // name.
   Optimizer(const char *name, SourceLocation where = SourceLocation::current());
   Optimizer(const std::string &name, SourceLocation where = SourceLocation::current())
       : Optimizer(name.c_str(), where) {}
 
-  // A float64 scalar: assign it to change the rate. With a schedule, this call sets it to the schedule's value for the
-  // next step, and a value that you assign is overwritten.
+  // A float64 scalar: assign it to change the rate. With a schedule, this call assigns the schedule's value for the
+  // next step to it, and a value that you assign is overwritten.
   Variable learning_rate(SourceLocation where = SourceLocation::current()) const;
   bool has_schedule(SourceLocation where = SourceLocation::current()) const;
   // Assigns the rate, a number or a scalar of any floating-point type. StateError if the rate follows a schedule.
@@ -157,11 +158,11 @@ public:
   Variable iterations(SourceLocation where = SourceLocation::current()) const;
 
   // One step. Variables without a gradient do not change. ValueError if the numbers of gradients and variables differ,
-  // if no variable has a gradient, and if a variable is given twice. ShapeError and DTypeError for a gradient that has
-  // not its variable's type. StateError for a variable that is an argument of the function being traced.
+  // if no variable has a gradient, and if a variable is given twice. ShapeError and DTypeError for a gradient whose
+  // type is not that of its variable. StateError for a variable that is an argument of the function being traced.
   void apply_gradients(const std::vector<std::optional<Tensor>> &gradients, const std::vector<Variable> &variables,
                        SourceLocation where = SourceLocation::current()) const;
-  // Computes the loss, makes one step by its gradients, and returns the loss.
+  // Computes the loss and its gradients, makes one step, and returns the loss.
   Tensor minimize(const std::function<Tensor()> &loss, const std::vector<Variable> &variables,
                   SourceLocation where = SourceLocation::current()) const;
   // Makes the slots of variables. They are named after the variables, or after the given paths, such as those of
@@ -169,24 +170,24 @@ public:
   void build(const std::vector<Variable> &variables, SourceLocation where = SourceLocation::current()) const;
   void build(const std::vector<std::pair<std::string, Variable>> &variables,
              SourceLocation where = SourceLocation::current()) const;
-  // Excludes these variables from weight decay, and those whose name contains one of these texts.
+  // Excludes these variables from weight decay, and all variables whose names contain one of the texts `names`.
   void exclude_from_weight_decay(const std::vector<Variable> &variables,
                                  const std::vector<std::string> &names = {}) const;
-  // Those of the given variables that are excluded from weight decay.
+  // Returns those of the given variables that are excluded from weight decay.
   std::vector<Variable> excluded_from_weight_decay(const std::vector<Variable> &variables) const;
   bool uses_ema(SourceLocation where = SourceLocation::current()) const { return checked(where).options.use_ema; }
-  // With use_ema: exchanges the value of each variable that has an average with it. The next call exchanges them back.
+  // With use_ema: exchanges the values of variables with their averages. The next call exchanges them back.
   void swap_averages(const std::vector<Variable> &variables, SourceLocation where = SourceLocation::current()) const;
   bool has_swapped_averages(SourceLocation where = SourceLocation::current()) const { return checked(where).isSwapped; }
-  // With use_ema: assigns the averages to the variables that have one.
+  // With use_ema: assigns the averages to those variables that have an average.
   void finalize_variable_values(const std::vector<Variable> &variables,
                                 SourceLocation where = SourceLocation::current()) const;
 
-  // "adam", or the name that its options gave.
+  // "adam", or the name in the options.
   const std::string &name(SourceLocation where = SourceLocation::current()) const { return checked(where).name(); }
   // adam(learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-07)
   std::string str(SourceLocation where = SourceLocation::current()) const;
-  // As of a module.
+  // See module.h.
   std::vector<Variable> variables(SourceLocation where = SourceLocation::current()) const {
     return checked(where).variables(where);
   }
@@ -197,7 +198,7 @@ public:
   named_variables(SourceLocation where = SourceLocation::current()) const {
     return checked(where).named_variables(where);
   }
-  // As of its body. StateError for a rate that is a function and not registered.
+  // The config of the body. StateError for a rate that is a function without a registered name.
   Config get_config(SourceLocation where = SourceLocation::current()) const { return checked(where).get_config(where); }
   const std::shared_ptr<OptimizerBody> &body() const noexcept { return body_; }
   bool same_as(const Optimizer &other) const noexcept { return body_ == other.body_; }
@@ -207,14 +208,14 @@ private:
   std::shared_ptr<OptimizerBody> body_;
 };
 
-// An optimiser as it was made, without its state. LookupError for a class that is not known, ValueError for an option
-// that the class has not.
+// Makes an optimiser from its config, without state. LookupError for an unknown class, ValueError for an option that
+// the class lacks.
 CALQUE_API Optimizer deserialize(const Config &config, SourceLocation where = SourceLocation::current());
 
-// Makes an optimiser of the config that own_config() gave. The rate is none where the config names none.
+// Makes an optimiser from the config that own_config() returned. `rate` is std::nullopt if the config has no rate.
 using OptimizerMaker =
     std::function<Optimizer(std::optional<LearningRate> rate, const Config &own, OptimizerOptions options)>;
-// Names the class of a body. ValueError for a name or a body that is known already.
+// Registers the class of a body under a name. ValueError for a name or a class that is registered already.
 CALQUE_API void register_optimizer(const std::string &class_name, std::type_index body, OptimizerMaker make,
                                    SourceLocation where = SourceLocation::current());
 template <typename Body>
@@ -243,8 +244,8 @@ struct RMSpropOptions {
   double rho = 0.9, momentum = 0, epsilon = 1e-7;
   bool centered = false; // divides by the variance, not by the mean square
 };
-// v = rho v + (1 - rho) g^2; w -= rate * g / sqrt(v + epsilon), or by a momentum. Hinton: Lecture 6e, 2012. Centered as
-// Graves: Generating sequences with recurrent neural networks, 2013.
+// v = rho v + (1 - rho) g^2; w -= rate * g / sqrt(v + epsilon), or the same with momentum. Hinton: Lecture 6e, 2012.
+// Centered as Graves: Generating sequences with recurrent neural networks, 2013.
 CALQUE_DECLARE_OPTIMIZER(RMSprop, 0.001)
 
 struct AdagradOptions {
@@ -256,29 +257,29 @@ CALQUE_DECLARE_OPTIMIZER(Adagrad, 0.001)
 struct AdadeltaOptions {
   double rho = 0.95, epsilon = 1e-7;
 };
-// Steps in the ratio of the mean squares of earlier steps and of gradients. Zeiler: Adadelta, 2012.
+// The ratio of the mean squares of earlier steps and of gradients scales the steps. Zeiler: Adadelta, 2012.
 CALQUE_DECLARE_OPTIMIZER(Adadelta, 0.001)
 
 struct AdamOptions {
   double beta_1 = 0.9, beta_2 = 0.999, epsilon = 1e-7;
   bool amsgrad = false; // divides by the largest mean square so far
 };
-// Kingma, Ba: Adam, a method for stochastic optimization, 2015; with the bias corrections folded into the rate, as its
-// section 2 has it, so that epsilon is the paper's epsilon hat. AMSGrad: Reddi, Kale, Kumar: On the convergence of Adam
-// and beyond, 2018. ValueError for betas outside [0, 1) and an epsilon below 0.
+// Kingma, Ba: Adam, a method for stochastic optimization, 2015; the bias corrections are a factor of the rate, as in
+// section 2 of the paper, so that epsilon is the paper's epsilon hat. AMSGrad: Reddi, Kale, Kumar: On the convergence
+// of Adam and beyond, 2018. ValueError for betas outside [0, 1) and an epsilon below 0.
 CALQUE_DECLARE_OPTIMIZER(Adam, 0.001)
 
 struct AdamWOptions {
   double weight_decay = 0.004, beta_1 = 0.9, beta_2 = 0.999, epsilon = 1e-7;
   bool amsgrad = false;
 };
-// Adam with weight decay of its own. Loshchilov, Hutter: Decoupled weight decay regularization, 2019.
+// Adam with decoupled weight decay. Loshchilov, Hutter: Decoupled weight decay regularization, 2019.
 CALQUE_DECLARE_OPTIMIZER(AdamW, 0.001)
 
 struct AdamaxOptions {
   double beta_1 = 0.9, beta_2 = 0.999, epsilon = 1e-7;
 };
-// Adam by the largest magnitude in place of the mean square: section 7.1 of its paper.
+// Adam with the largest magnitude in place of the mean square: section 7.1 of Adam's paper.
 CALQUE_DECLARE_OPTIMIZER(Adamax, 0.001)
 
 struct NadamOptions {

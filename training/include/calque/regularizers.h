@@ -36,19 +36,19 @@ public:
       return Tensor(f(x));
     };
   }
-  // With a name and options, by which a registered regulariser is made again.
+  // Makes a regulariser with the name and options by which a registered regulariser can be made again.
   Regularizer(std::string name, Config options, Function function)
       : name_(std::move(name)), options_(std::move(options)), function_(std::move(function)) {}
 
-  // ValueError for a callable that gives no scalar.
+  // ValueError for a callable that does not return a scalar.
   Tensor operator()(const Tensor &x) const;
   explicit operator bool() const { return function_ != nullptr; }
 
   // {"class_name": "l1_l2", "config": {"l1": 0, "l2": 0.01}}, and null for nothing. StateError for a callable that is
   // not registered.
   ConfigValue get_config(SourceLocation where = SourceLocation::current()) const;
-  // Also of Keras' configs, such as {"class_name": "L2", "config": {"l2": 0.01}}, of {"l1": 0, "l2": 0.01}, and of a
-  // name.
+  // Takes configs of get_config(), Keras' configs, such as {"class_name": "L2", "config": {"l2": 0.01}}, {"l1": 0,
+  // "l2": 0.01}, and names.
   static Regularizer from_config(const ConfigValue &config, SourceLocation where = SourceLocation::current());
   const std::string &name() const { return name_; }
 

@@ -1,4 +1,4 @@
-// Models that outlive the program: structure, weights, optimiser and the options of compile() in one file.
+// Saved models: structure, weights, optimiser and the options of compile() in one file.
 //
 //   model.save("net");                              // net.safetensors
 //   ModelHandle same = load_model("net");           // in another program, which has none of the model's code
@@ -9,8 +9,8 @@
 //   model.load_weights("torch", {.layout = "torch"}); // as PyTorch's users write them
 //
 // All files are of the format safetensors, which Python's package of that name reads. The ending .safetensors is added
-// to a path that has it not. A file appears whole or not at all. Classes and functions of one's own have names in
-// configs: register_layer(), register_loss(), register_metric(), register_optimizer(), register_schedule(),
+// to a path without it. A file is written whole or not at all. Your own classes and functions get names for configs by
+// register_layer(), register_loss(), register_metric(), register_optimizer(), register_schedule(),
 // register_activation(), register_initializer(), register_regularizer(), register_constraint().
 #ifndef CALQUE_SAVING_H
 #define CALQUE_SAVING_H
@@ -26,41 +26,41 @@ namespace calque {
 class ModelHandle;
 
 struct SaveOptions {
-  bool overwrite = true; // else a file that is there is a ValueError
+  bool overwrite = true; // false: ValueError if the file exists
 };
 
 struct LoadWeightsOptions {
-  // What the file calls a tensor, and the path of the weight that gets it. Tensors that are not named here have the
-  // paths of their weights.
+  // The name of a tensor in the file, and the path of the weight that gets it. Other tensors are named by the paths of
+  // their weights.
   std::map<std::string, std::string> names = {};
-  std::string prefix = {};    // what the names of the file begin with; others are unused. Keras has "sequential/"
-  bool skip_mismatch = false; // leaves weights of another type than their tensors as they are
-  bool strict = true;         // each weight has a tensor, and each tensor whose name begins so a weight
-  // "torch": names and kernels are those of PyTorch. "fc.weight" is fc/kernel, or gamma or embeddings, "bn.running_var"
-  // is bn/moving_variance; kernels of Dense and of convolutions, which have the outputs first there, are transposed.
+  std::string prefix = {}; // the beginning of the names in the file; other tensors are unused. Keras has "sequential/"
+  bool skip_mismatch = false; // weights whose type is not that of their tensor keep their values
+  bool strict = true;         // each weight must have a tensor, and each tensor with the prefix a weight
+  // "torch": names and kernels are those of PyTorch. "fc.weight" is fc/kernel, or gamma or embeddings; "bn.running_var"
+  // is bn/moving_variance. Kernels of Dense and of convolutions have the outputs first in PyTorch, so they are
+  // transposed.
   std::string layout = "keras";
 };
 
-// What load_weights() has left as it was.
+// The weights and tensors that load_weights() has not used.
 struct LoadedWeights {
-  std::vector<std::string> missing;    // weights that the file has not
-  std::vector<std::string> unused;     // tensors that are no weight's, but for states of random generators
-  std::vector<std::string> mismatched; // weights whose tensors are of another type
+  std::vector<std::string> missing;    // weights that the file lacks
+  std::vector<std::string> unused;     // tensors without a weight, except states of random generators
+  std::vector<std::string> mismatched; // weights whose tensors have another type
 };
 
 struct LoadModelOptions {
-  bool compile = true; // as it was compiled, with the state of its optimiser
-  // Sets the global generator, which shuffles the examples of fit(), to its state at save(), so that training goes on
-  // bit for bit. Else the global generator stays as it is.
+  bool compile = true; // compiles it as it was compiled, with the state of its optimiser
+  // Sets the global generator to its state at save(). It shuffles the examples of fit(), so that training continues
+  // with the same bits. Otherwise the global generator does not change.
   bool restore_generator = false;
 };
 
-// A model that save() wrote: its structure, its weights, and if it was compiled, all that training goes on with. Its
-// layers are built, if the model had been built or called before it was saved.
+// Makes the model that save() has written: its structure and its weights, and if it was compiled, all state that
+// training needs to continue. Its layers are built if the model was built or called before it was saved.
 //
-// DataError for a file that is missing, damaged or cut, for one that has no model, and for one of a later version.
-// LookupError for a class or a function of one's own that this program has not registered, and for a class whose
-// weights are not those of the file.
+// DataError for a file that is missing, damaged, cut, of a later version, or without a model. LookupError for your own
+// class or function that this program has not registered, and for a class whose weights are not those of the file.
 CALQUE_API ModelHandle load_model(const std::string &path, LoadModelOptions options = {},
                                   SourceLocation where = SourceLocation::current());
 

@@ -8,7 +8,8 @@
 //   register_schedule("root", own_rate);                           // one's own has a name then, by which it is saved:
 //   optimizers::SGD named(schedules::Schedule("root"));
 //
-// The formulas are those of Keras 3, in float64. A step that an optimiser makes is the number of steps before it.
+// The formulas are those of Keras 3, in float64. An optimiser passes the number of steps before the present one as
+// `step`.
 #ifndef CALQUE_SCHEDULES_H
 #define CALQUE_SCHEDULES_H
 
@@ -24,21 +25,21 @@ namespace calque {
 
 namespace schedules {
 
-// A rate for each step: a function of a float64 scalar that gives one.
+// A rate for each step: a function from a float64 scalar to a float64 scalar.
 class CALQUE_API Schedule {
 public:
   template <typename F>
     requires(!std::is_base_of_v<Schedule, std::remove_cvref_t<F>> &&
              std::is_invocable_r_v<Tensor, const F &, const Tensor &>)
   explicit Schedule(F f) : rate_(std::move(f)) {}
-  // That which has been registered under a name. LookupError for a name that there is not.
+  // The schedule that is registered under a name. LookupError for another name.
   explicit Schedule(const std::string &name, SourceLocation where = SourceLocation::current());
   Tensor operator()(const Operand &step) const;
 
-  // {"class_name": its class, "config": its options}, or the name under which it is registered. StateError for a
-  // function that is not.
+  // {"class_name": its class, "config": its options}, or the name of a registered function. StateError for a function
+  // that is not registered.
   ConfigValue get_config(SourceLocation where = SourceLocation::current()) const;
-  // LookupError for a class or a name that there is not, ValueError for options that it has not.
+  // LookupError for an unknown class or name, ValueError for options that the class lacks.
   static Schedule from_config(const ConfigValue &config, SourceLocation where = SourceLocation::current());
 
 protected:
@@ -50,9 +51,9 @@ private:
 };
 
 struct StaircaseOptions {
-  bool staircase = false; // changes every `decay_steps` steps alone
+  bool staircase = false; // the rate changes only every `decay_steps` steps
 };
-// initial * decay_rate^(step / decay_steps). ValueError unless decay_steps is above 0, as in all of these.
+// initial * decay_rate^(step / decay_steps). ValueError unless decay_steps is above 0; so do all schedules below.
 class CALQUE_API ExponentialDecay : public Schedule {
 public:
   ExponentialDecay(double initial_learning_rate, std::int64_t decay_steps, double decay_rate,
@@ -64,8 +65,8 @@ public:
   InverseTimeDecay(double initial_learning_rate, std::int64_t decay_steps, double decay_rate,
                    StaircaseOptions options = {}, SourceLocation where = SourceLocation::current());
 };
-// values[i] up to step boundaries[i], and then the last one. ValueError unless there is one value more than boundaries,
-// and the boundaries ascend.
+// values[i] up to step boundaries[i], and the last value after the last boundary. ValueError unless there is one value
+// more than boundaries, and the boundaries ascend.
 class CALQUE_API PiecewiseConstantDecay : public Schedule {
 public:
   PiecewiseConstantDecay(std::vector<std::int64_t> boundaries, std::vector<double> values,
@@ -73,7 +74,7 @@ public:
 };
 struct PolynomialDecayOptions {
   double end_learning_rate = 1e-4, power = 1;
-  bool cycle = false; // goes on to the next multiple of decay_steps
+  bool cycle = false; // after decay_steps steps, decay_steps is replaced by its next multiple
 };
 // (initial - end) * (1 - step / decay_steps)^power + end.
 class CALQUE_API PolynomialDecay : public Schedule {
@@ -82,8 +83,8 @@ public:
                   SourceLocation where = SourceLocation::current());
 };
 struct CosineDecayOptions {
-  double alpha = 0;                                   // the rate at the end, as a fraction of that at the beginning
-  std::optional<double> warmup_target = std::nullopt; // rises to it in warmup_steps, and decays from there
+  double alpha = 0;                                   // the rate at the end, as a fraction of the rate at the beginning
+  std::optional<double> warmup_target = std::nullopt; // the rate rises to it in warmup_steps, and then decays
   std::int64_t warmup_steps = 0;
 };
 // Half a period of the cosine. Loshchilov, Hutter: SGDR, stochastic gradient descent with warm restarts, 2017.
@@ -93,7 +94,7 @@ public:
               SourceLocation where = SourceLocation::current());
 };
 struct CosineDecayRestartsOptions {
-  // By how much longer, at least 1, and higher, above 0, each period is than the one before.
+  // Each period is t_mul times as long as the one before (at least 1), and m_mul times as high (above 0).
   double t_mul = 2, m_mul = 1;
   double alpha = 0;
 };
@@ -105,7 +106,7 @@ public:
 
 } // namespace schedules
 
-// Gives a function of the step a name, so that it can stand in configs. ValueError for a name that there is.
+// Gives a function of the step a name for configs. ValueError for a name that is taken.
 CALQUE_API void register_schedule(const std::string &name, std::function<Tensor(const Tensor &)> rate,
                                   SourceLocation where = SourceLocation::current());
 

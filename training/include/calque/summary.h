@@ -8,8 +8,7 @@
 //   });
 //   summary::RecordEvery hundred(100);                   // only steps that 100 divides, while it lives
 //
-// In a traced function the writer is the one that is the default while tracing. DataError where a file can't be
-// written.
+// A traced function uses the writer that was the default while tracing. DataError if a file can't be written.
 #ifndef CALQUE_SUMMARY_H
 #define CALQUE_SUMMARY_H
 
@@ -30,15 +29,15 @@ namespace summary {
 class CALQUE_API FileWriter {
 public:
   explicit FileWriter(std::shared_ptr<training::EventFile> file) : file_(std::move(file)) {}
-  // A scalar of numbers or bools (ShapeError), at a step, an integer scalar.
+  // Writes a scalar number or bool at a step, an integer scalar. ShapeError for a tensor that is not a scalar.
   void scalar(const std::string &name, const Operand &value, const Operand &step) const;
-  // The distribution of a tensor's elements. DTypeError for strings; what is not finite is left out.
+  // Writes the distribution of a tensor's elements, without those that are not finite. DTypeError for strings.
   void histogram(const std::string &name, const Operand &values, const Operand &step) const;
-  // Markdown.
+  // Writes a text, which is shown as Markdown.
   void text(const std::string &name, const std::string &text, const Operand &step) const;
   void flush() const;
   const std::string &path() const;
-  // For the functions below, of all threads.
+  // Makes this the writer of the functions below, for all threads.
   void set_as_default() const;
   const std::shared_ptr<training::EventFile> &file() const { return file_; }
 
@@ -46,16 +45,16 @@ private:
   std::shared_ptr<training::EventFile> file_;
 };
 
-// Makes the directory and an event file in it. Its name has the time, the host and the process in it.
+// Makes the directory and an event file in it. The name of the file contains the time, the host and the process.
 CALQUE_API FileWriter create_file_writer(const std::string &logdir, SourceLocation where = SourceLocation::current());
 
-// By the default writer: StateError where there is none.
+// These write with the default writer. StateError if there is no default writer.
 CALQUE_API void scalar(const std::string &name, const Operand &value, const Operand &step);
 CALQUE_API void histogram(const std::string &name, const Operand &values, const Operand &step);
 CALQUE_API void text(const std::string &name, const std::string &text, const Operand &step);
 
-// While it lives, summaries are written at steps that a number divides, also by functions that are compiled already.
-// ValueError for less than 1.
+// While it lives, summaries are written only at steps that are multiples of a number, also by functions that were
+// compiled before. ValueError for a number below 1.
 class CALQUE_API RecordEvery {
 public:
   explicit RecordEvery(std::int64_t steps, SourceLocation where = SourceLocation::current());

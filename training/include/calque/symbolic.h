@@ -1,4 +1,4 @@
-// Symbolic tensors: places in a graph of layers, of which a functional model is made.
+// Symbolic tensors: inputs and results in a graph of layers, from which a functional model is made.
 //
 //   SymbolicTensor image = Input({28, 28}, {.name = "image"});
 //   SymbolicTensor x = layers::Flatten()(image);
@@ -19,19 +19,19 @@ namespace detail {
 struct SymbolicCall;
 }
 
-// A shared handle to one result of a call of a layer, or to an input. It has a type, and no elements.
+// A shared handle to an input, or to one result of a call of a layer. It has a type and no elements.
 class CALQUE_API SymbolicTensor {
 public:
   DType dtype() const { return dtype_; }
-  // The batch, the first dimension, is kDynamic unless the input says otherwise.
+  // The first dimension is the batch. Its size is kDynamic unless the input says otherwise.
   const Shape &shape() const { return shape_; }
   std::int64_t rank() const { return static_cast<std::int64_t>(shape_.size()); }
-  // Of an input or of a result that has one; else empty.
+  // The name of an input, or of a result that has one; else empty.
   const std::string &name() const { return name_; }
 
   bool same_as(const SymbolicTensor &other) const noexcept { return call_ == other.call_ && result_ == other.result_; }
 
-  // Operations such as relu(x) take tensors: what stands for one in a graph is a layer.
+  // Operations such as relu(x) take tensors. In a graph, use a layer in place of the operation.
   template <typename T>
     requires std::same_as<T, Operand>
   operator T() const {
@@ -64,11 +64,11 @@ struct InputOptions {
   std::string name = {};
   Size batch_size = kDynamic;
 };
-// An input of a model: of examples of such a shape, or of sizes that only the call knows, kDynamic.
+// An input of a model. `shape` is the shape of one example; kDynamic stands for an unknown size.
 CALQUE_API SymbolicTensor Input(const Shape &shape, InputOptions options = {},
                                 SourceLocation where = SourceLocation::current());
 
-// Several symbolic tensors in order, which may have names, as Tensors are.
+// Several symbolic tensors in order, which may have names. Tensors (tensors.h) is the same for tensors.
 class CALQUE_API SymbolicTensors {
 public:
   using Named = std::pair<std::string, SymbolicTensor>;
@@ -83,7 +83,7 @@ public:
 
   std::size_t size() const { return parts_.size(); }
   bool empty() const { return parts_.empty(); }
-  // IndexError for a position that there is not, LookupError for such a name.
+  // IndexError for a position, and LookupError for a name, that no tensor has.
   template <std::integral I> const SymbolicTensor &operator[](I position) const {
     return at(static_cast<std::int64_t>(position), SourceLocation());
   }
@@ -92,7 +92,7 @@ public:
   const SymbolicTensor &operator[](const std::string &name) const { return at(name, SourceLocation()); }
   const SymbolicTensor &at(const std::string &name, SourceLocation where = SourceLocation::current()) const;
   void push_back(SymbolicTensor x, std::string name = {}, SourceLocation where = SourceLocation::current());
-  // ValueError for another number than N.
+  // ValueError unless there are N.
   template <std::size_t N>
   std::array<SymbolicTensor, N> unpack(SourceLocation where = SourceLocation::current()) const {
     checkCount(N, where);
@@ -129,7 +129,7 @@ private:
   SourceLocation where_;
 };
 
-// Each is a layer of the graph. A number adopts the tensor's element type.
+// Each operator is a layer of the graph. A number adopts the tensor's element type.
 #define CALQUE_SYMBOLIC_OPERATOR(op)                                                                                   \
   CALQUE_API SymbolicTensor operator op(const SymbolicTensor &lhs, const SymbolicOperand &rhs);                        \
   template <typename T>                                                                                                \

@@ -1,4 +1,4 @@
-// Several tensors in order, which may have names: what layers and models take and give.
+// Several tensors in order, which may have names: the inputs and results of layers and models.
 //
 //   Tensors inputs = {image, label};
 //   Tensors named = {{"image", image}, {"label", label}};
@@ -28,27 +28,27 @@ public:
 
   std::size_t size() const { return parts_.size(); }
   bool empty() const { return parts_.empty(); }
-  // IndexError for a position that there is not.
+  // IndexError for a position that no tensor has.
   template <std::integral I> const Tensor &operator[](I position) const {
     return at(static_cast<std::int64_t>(position), SourceLocation());
   }
   const Tensor &at(std::int64_t position, SourceLocation where = SourceLocation::current()) const;
-  // LookupError for a name that there is not.
+  // LookupError for a name that no tensor has.
   const Tensor &operator[](const std::string &name) const { return at(name, SourceLocation()); }
   const Tensor &operator[](const char *name) const { return at(std::string(name), SourceLocation()); }
   const Tensor &at(const std::string &name, SourceLocation where = SourceLocation::current()) const;
   bool contains(const std::string &name) const;
   // The names, empty for tensors without one.
   std::vector<std::string> names() const;
-  // Without the names.
+  // The tensors without their names.
   std::vector<Tensor> tensors() const;
   // ValueError for a name that is given twice.
   void push_back(Tensor x, std::string name = {}, SourceLocation where = SourceLocation::current());
 
-  // The single one. ValueError for none and for several.
+  // The single tensor. ValueError for no tensor and for several.
   const Tensor &single(SourceLocation where = SourceLocation::current()) const;
   operator Tensor() const { return single(SourceLocation()); }
-  // So many as an array: `auto [y, h, c] = lstm.apply(x).unpack<3>();`. ValueError for another number.
+  // The N tensors as an array: `auto [y, h, c] = lstm.apply(x).unpack<3>();`. ValueError if there are not N.
   template <std::size_t N> std::array<Tensor, N> unpack(SourceLocation where = SourceLocation::current()) const {
     checkCount(N, where);
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -56,7 +56,7 @@ public:
     }(std::make_index_sequence<N>());
   }
 
-  // Goes through pairs of names and tensors.
+  // Iterates over pairs of names and tensors.
   auto begin() const { return parts_.begin(); }
   auto end() const { return parts_.end(); }
 

@@ -1,5 +1,5 @@
-// Files of comma-separated values, as RFC 4180 has them: fields in double quotes may hold the delimiter, line ends, and
-// quotes that are written twice.
+// Files of comma-separated values (RFC 4180). A field in double quotes may contain the delimiter, line ends, and double
+// quotes, which are written twice.
 //
 //   data::CsvTable titanic = data::read_csv("titanic.csv");
 //   Tensor age = titanic.column("age");                        // float64[891], NaN where it is missing
@@ -19,10 +19,10 @@
 namespace calque::data {
 
 struct CsvOptions {
-  bool header = true; // the first line names the columns; without one they are "0", "1" and so on
+  bool header = true; // the first line names the columns; without it, the names are "0", "1" and so on
   char field_delim = ',';
-  bool use_quote_delim = true; // without, a double quote is a character as any other
-  // What stands for a missing value where it is no text in quotes.
+  bool use_quote_delim = true; // if false, a double quote is an ordinary character
+  // A field with one of these texts, without quotes, is a missing value.
   std::vector<std::string> na_values = {"", "NA", "N/A", "NaN", "nan", "null"};
 };
 
@@ -33,17 +33,17 @@ struct CsvColumn {
   std::optional<double> default_value = std::nullopt; // for missing values; NaN for floating-point types unless given
 };
 
-// A whole file by columns.
+// All columns of a file.
 class CALQUE_API CsvTable {
 public:
   std::int64_t rows() const { return rows_; }
   const std::vector<std::string> &names() const { return names_; }
-  // A column of numbers. LookupError for a name that there is not, DTypeError for a column of texts.
+  // A column of numbers. LookupError for an unknown name, DTypeError for a column of texts.
   const Tensor &column(const std::string &name, SourceLocation where = SourceLocation::current()) const;
-  // Columns side by side, [rows, columns], all columns of numbers if none are named.
+  // Columns as a matrix, [rows, columns]. Without names, all columns of numbers.
   Tensor matrix(const std::vector<std::string> &names = {}, DType dtype = DType::Float32,
                 SourceLocation where = SourceLocation::current()) const;
-  // A column of texts. DTypeError for one of numbers.
+  // A column of texts. DTypeError for a column of numbers.
   const std::vector<std::string> &texts(const std::string &name,
                                         SourceLocation where = SourceLocation::current()) const;
 
@@ -58,21 +58,22 @@ private:
   std::map<std::string, Column> columns_;
 };
 
-// Reads a file, plain or compressed by gzip: the columns that are given, or all. Of the latter those are bool that hold
-// nothing but true and false, int64 that hold integers, float64 that hold numbers or miss some; others are texts. A
-// number that is too large for a type of floats is infinity, and one that is too small is 0, as in NumPy; an integer
-// that is out of the range of its type is refused. DataError, which names the file, the line and the column, for what
-// does not fit; MemoryError, which names the file. Empty lines are passed over.
+// Reads a file, plain or compressed by gzip: the given columns, or all. If no columns are given, their types follow
+// from the fields: a column of true and false is bool, a column of integers int64, a column of numbers or with missing
+// numbers float64, and any other column has texts. As in NumPy, a number that is too large for a floating-point type
+// becomes infinity, and one that is too small becomes 0. An integer outside of its type's range is refused. Empty lines
+// are skipped. DataError, which names the file, the line and the column, for a field that does not fit. MemoryError,
+// which names the file.
 CALQUE_API CsvTable read_csv(const std::string &path, const std::vector<CsvColumn> &columns = {},
                              const CsvOptions &options = {}, SourceLocation where = SourceLocation::current());
 
-// The lines of a file as they come, scalars by the names of their columns. ValueError without columns; DataError while
-// iterating.
+// A data set of the lines of a file: scalars by the names of their columns. Lines are read while iterating, and
+// DataErrors are thrown then. ValueError without columns.
 CALQUE_API Dataset<std::map<std::string, Tensor>> csv_dataset(const std::string &path,
                                                               const std::vector<CsvColumn> &columns,
                                                               const CsvOptions &options = {},
                                                               SourceLocation where = SourceLocation::current());
-// The fields of each line as texts, the header's too.
+// A data set of the fields of each line as texts, including the header.
 CALQUE_API Dataset<std::vector<std::string>> csv_rows(const std::string &path, const CsvOptions &options = {},
                                                       SourceLocation where = SourceLocation::current());
 

@@ -23,15 +23,15 @@
 
 namespace calque::data {
 
-// `Dataset<>` is one of pairs (x, y).
+// `Dataset<>` is a data set of pairs (x, y).
 template <typename Element = std::pair<Tensor, Tensor>> class Dataset;
 
-// What `map` and its kin make.
+// Options of `map`.
 template <typename Result> struct MapOptions {
   // How many threads call the callable at once; kAutotune: as many as there are processors. The order is kept.
   std::int64_t num_parallel_calls = 1;
-  // An element of tensors or specs that says the types of all, for loops in traced lambdas:
-  // `.output_signature = TensorSpec<float>({28, 28})`, or a std::pair of such.
+  // An element of tensors or specs with the types of all elements, for loops in traced lambdas:
+  // `.output_signature = TensorSpec<float>({28, 28})`, or a std::pair of specs.
   std::optional<Result> output_signature = std::nullopt;
 };
 template <typename Result> struct SignatureOptions {
@@ -68,7 +68,7 @@ template <typename Element> std::optional<Parts> partsOf(const std::optional<Ele
   return signature ? std::optional(partsOf(*signature)) : std::nullopt;
 }
 
-// What Dataset lets the functions of this library reach.
+// Access to the private members of Dataset for functions of this library.
 struct Access {
   template <typename Element> static const Untyped &untyped(const Dataset<Element> &x) { return x.untyped_; }
   template <typename Element> static Dataset<Element> typed(Untyped x) { return Dataset<Element>(std::move(x)); }
@@ -76,22 +76,23 @@ struct Access {
 
 } // namespace detail
 
-// A sequence of elements: see elements.h for what they may be. It is a shared handle. Iterating does not change the
-// data set, so several loops may iterate over it, one after the other or at once.
+// A sequence of elements, whose types elements.h lists. It is a shared handle. Iterating does not change the data set,
+// so several loops may iterate over it, one after the other or at the same time.
 //
-// What is random is drawn by seeds, so that the elements and their order are the same in each run, on any number of
-// threads. A callable's exception is thrown where its element would have come, unchanged; the next element comes after
-// it. Callables are copied once, and must not depend on which element they are called with first where
-// `num_parallel_calls` is not 1.
+// Random choices are drawn from seeds, so that the elements and their order are the same in each run and on any number
+// of threads. If a callable throws, the iteration throws the same exception in place of the element, and continues with
+// the next element. Callables are copied once. If `num_parallel_calls` is not 1, a callable must not depend on the
+// order of its calls.
 //
-// A loop over it in a traced lambda is a loop of the program, which asks for the elements when it runs: each call of
-// the function iterates anew. Its elements have one type, known without making them (ValueError: a smaller last batch,
-// which `drop_remainder` leaves out; `map` and generators without an `output_signature`).
+// In a traced lambda, a loop over a data set is a loop of the program. It gets the elements when the program runs, so
+// each call of the function begins a new iteration. All elements must have one type, which is known without making an
+// element. Otherwise the loop is a ValueError: for a smaller last batch, which `drop_remainder` leaves out, and for
+// `map` and generators without an `output_signature`.
 template <typename E> class Dataset {
 public:
   using Element = E;
 
-  // f of each element: f(element), or f(first, second) for pairs and so on. What it returns is the element.
+  // Applies f to each element: f(element), or f(first, second) for pairs and so on. Its results are the elements.
   template <typename F, typename Result = detail::Mapped<F, Element>>
   Dataset<Result> map(F f, MapOptions<Result> options = {}, SourceLocation where = SourceLocation::current()) const {
     calque::detail::requireCallable(f, "map", where);
@@ -101,7 +102,7 @@ public:
     return detail::Access::typed<Result>(
         untyped_.map(std::move(each), options.num_parallel_calls, detail::partsOf(options.output_signature), where));
   }
-  // f(state, element) gives a std::pair of the next state and an element. Each iteration begins with a copy of
+  // f(state, element) returns a std::pair of the next state and an element. Each iteration begins with a copy of
   // `initial`.
   template <typename State, typename F,
             typename Result =
@@ -119,7 +120,7 @@ public:
     return detail::Access::typed<Result>(
         untyped_.scan(std::move(begin), detail::partsOf(options.output_signature), where));
   }
-  // The elements for which the predicate is true: a bool, or a tensor of one element.
+  // The elements for which the predicate returns true, as a bool or as a tensor of one element.
   template <typename F> Dataset filter(F predicate, SourceLocation where = SourceLocation::current()) const {
     calque::detail::requireCallable(predicate, "filter", where);
     return Dataset(untyped_.filter(asPredicate(std::move(predicate)), false, where));
@@ -129,10 +130,11 @@ public:
     calque::detail::requireCallable(predicate, "take_while", where);
     return Dataset(untyped_.filter(asPredicate(std::move(predicate)), true, where));
   }
-  // The elements of the data sets that f makes of each element: `block_length` of the first, then of the second, and
-  // so on through `cycle_length` of them. Where one ends the next one of f takes its place. With `num_parallel_calls`
-  // threads make elements ahead, one for each open data set and each of the next ones: their order is the same, and so
-  // are the places of exceptions. ValueError for lengths and numbers below 1.
+  // f makes a data set of each element. The result has the elements of these data sets: `block_length` from the first,
+  // then from the second, and so on through `cycle_length` open data sets. When an open data set ends, the next one of
+  // f takes its place. With `num_parallel_calls`, threads make elements ahead, one for each open data set and each of
+  // the next ones. The order of elements and the places of exceptions are the same. ValueError for lengths and numbers
+  // below 1.
   template <typename F, typename Result = detail::Mapped<F, Element>>
   Result interleave(F f, InterleaveOptions options = {}, SourceLocation where = SourceLocation::current()) const {
     return nested<Result>(std::move(f), options, "interleave", where);
@@ -143,32 +145,33 @@ public:
     return nested<Result>(std::move(f), {.cycle_length = 1}, "flat_map", where);
   }
 
-  // The elements in random order: each is drawn from a buffer of the next `buffer_size` ones. A buffer as large as the
-  // data set makes all orders equally likely. ValueError for a buffer of less than one element.
+  // The elements in random order: each is drawn from a buffer of the next `buffer_size` elements. A buffer as large as
+  // the data set makes all orders equally likely. ValueError for a buffer of less than one element.
   Dataset shuffle(std::int64_t buffer_size, ShuffleOptions options = {},
                   SourceLocation where = SourceLocation::current()) const {
     return Dataset(untyped_.shuffle(buffer_size, options, where));
   }
-  // All elements `count` times, without end for -1. A data set that is shuffled before has another order each time.
+  // All elements `count` times, or without end for -1. A data set that was shuffled before has another order each time.
   Dataset repeat(std::int64_t count = -1, SourceLocation where = SourceLocation::current()) const {
     return Dataset(untyped_.repeat(count, where));
   }
-  // Stacks `size` elements along a new first dimension. The last batch may be smaller, or is left out. ValueError for a
-  // size of less than one; ShapeError or DTypeError while iterating over elements that differ, ValueError for those
-  // with numbers or texts.
+  // Stacks `size` elements along a new first dimension. The last batch may be smaller; `drop_remainder` leaves it out
+  // then. ValueError for a size below 1. While iterating, ShapeError or DTypeError for elements that differ, and
+  // ValueError for elements with numbers or texts.
   Dataset batch(std::int64_t size, bool drop_remainder = false,
                 SourceLocation where = SourceLocation::current()) const {
     return Dataset(untyped_.batch(size, drop_remainder, where));
   }
-  // The same for tensors of one rank and different sizes, which are filled up at their ends. ShapeError for a tensor
-  // that is larger than the padded shape.
+  // Batches of tensors of one rank and different sizes, which are padded at their ends. ShapeError for a tensor that is
+  // larger than the padded shape.
   Dataset padded_batch(std::int64_t size, PaddedBatchOptions options = {},
                        SourceLocation where = SourceLocation::current()) const {
     return Dataset(untyped_.paddedBatch(size, options, where));
   }
-  // Padded batches of elements of similar length. Bucket i has the lengths from boundary i - 1 up to boundary i, which
-  // is not in it, and `batch_sizes[i]` elements a batch: there is one more size than boundaries. A batch comes as soon
-  // as its bucket is full, the rest in the order of the buckets at the end. ValueError for boundaries that don't rise.
+  // Padded batches of elements of similar length. Bucket i has the lengths from boundary i - 1 up to, but not
+  // including, boundary i. Its batches have `batch_sizes[i]` elements; there is one size more than boundaries. A batch
+  // comes as soon as its bucket is full. At the end the remaining elements come in the order of the buckets. ValueError
+  // for boundaries that don't ascend.
   template <typename F>
   Dataset bucket_by_sequence_length(F length, const std::vector<std::int64_t> &boundaries,
                                     const std::vector<std::int64_t> &batch_sizes, BucketOptions options = {},
@@ -186,38 +189,38 @@ public:
   }
   // The slices of each element along the first dimension. ShapeError for scalars and different numbers of slices.
   Dataset unbatch(SourceLocation where = SourceLocation::current()) const { return Dataset(untyped_.unbatch(where)); }
-  // Vectors of `size` elements that follow each other.
+  // Vectors of `size` consecutive elements.
   Dataset<std::vector<Element>> window(std::int64_t size, WindowOptions options = {},
                                        SourceLocation where = SourceLocation::current()) const {
     return detail::Access::typed<std::vector<Element>>(untyped_.window(size, options, where));
   }
-  // The first `count` elements, all for -1; and those behind them, none for -1.
+  // take: the first `count` elements, all for -1. skip: the elements behind these, none for -1.
   Dataset take(std::int64_t count, SourceLocation where = SourceLocation::current()) const {
     return Dataset(untyped_.take(count, where));
   }
   Dataset skip(std::int64_t count, SourceLocation where = SourceLocation::current()) const {
     return Dataset(untyped_.skip(count, where));
   }
-  // Every `num_shards`-th element, from `index` on.
+  // Every `num_shards`-th element, beginning with element number `index`.
   Dataset shard(std::int64_t num_shards, std::int64_t index, SourceLocation where = SourceLocation::current()) const {
     return Dataset(untyped_.shard(num_shards, index, where));
   }
   Dataset concatenate(const Dataset &other, SourceLocation where = SourceLocation::current()) const {
     return Dataset(untyped_.concatenate(other.untyped_, where));
   }
-  // Pairs of an int64 scalar, which counts from `start`, and the element.
+  // Pairs of the element's number, an int64 scalar that counts from `start`, and the element.
   Dataset<std::pair<Tensor, Element>> enumerate(std::int64_t start = 0,
                                                 SourceLocation where = SourceLocation::current()) const {
     return detail::Access::typed<std::pair<Tensor, Element>>(untyped_.enumerate(start, where));
   }
-  // Keeps the elements of the first iteration that comes to its end for the next ones: in memory, or in a file that
-  // later processes read. What is shuffled before has one order. The file is written beside its place and moved there
-  // when it is whole. DataError, while iterating, for a file that is damaged or can't be written.
+  // Keeps the elements of the first complete iteration for later iterations: in memory, or in a file that later
+  // processes read. Shuffling before the cache has one order for all iterations. The file is written whole or not at
+  // all. DataError, while iterating, for a file that is damaged or can't be written.
   Dataset cache(const std::string &path = {}, SourceLocation where = SourceLocation::current()) const {
     return Dataset(untyped_.cache(path, where));
   }
-  // A thread makes up to `count` elements ahead. An error in the thread is thrown where its element would have come.
-  // ValueError for a count of less than one that is not kAutotune.
+  // A thread makes up to `count` elements ahead. An error in the thread is thrown in place of its element. ValueError
+  // for a count below 1 other than kAutotune.
   Dataset prefetch(std::int64_t count, SourceLocation where = SourceLocation::current()) const {
     return Dataset(untyped_.prefetch(count, where));
   }
@@ -226,16 +229,17 @@ public:
     return Dataset(untyped_.ignoreErrors(where));
   }
 
-  // The number of elements; kInfinite; or kUnknown, as after `filter`.
+  // The number of elements, kInfinite, or kUnknown, as after `filter`.
   std::int64_t cardinality(SourceLocation where = SourceLocation::current()) const {
     return untyped_.cardinality(where);
   }
-  // The number of elements. ValueError where there is no end, or where it is not known.
+  // The number of elements. ValueError if it is infinite or unknown.
   std::int64_t size(SourceLocation where = SourceLocation::current()) const { return untyped_.size(where); }
-  // The types of an element's tensors, in order; kDynamic for sizes that differ or may. What `map` makes without an
-  // `output_signature` is found by tracing the callable. Where that can't be, as for a callable that reads elements,
-  // and for the other callables and generators, the first element is made, in an iteration of its own: it says types
-  // and ranks, and no sizes. ValueError where they are not known: there is no element, or a trace, which makes none.
+  // The types of an element's tensors, in order, with kDynamic for sizes that may differ. For `map` without an
+  // `output_signature`, the callable is traced to find the types. If it can't be traced, because it reads elements, and
+  // for other callables and generators, the first element is made in an iteration of its own. Element types and ranks
+  // are then those of the first element, and all sizes are kDynamic. ValueError if the types are unknown: if there is
+  // no element, or in a trace, where no element is made.
   std::vector<TensorSpec<>> element_spec(SourceLocation where = SourceLocation::current()) const {
     return untyped_.elementSpec(where);
   }
@@ -262,11 +266,11 @@ public:
     void operator++(int) { ++*this; }
     bool operator==(std::default_sentinel_t) const { return from_.isAtEnd(); }
 
-    // Where the iterator stands, as a line of text: which element of which order. set_state() moves an iterator of an
-    // equal data set there, in this process or another one: it stands at the same element, and the same ones follow.
-    // Elements before it are made again where what follows depends on them; `map` does not call for them. What
-    // callables remember is not part of the state. StateError in a trace and behind an element that threw; ValueError
-    // for a text that is no state, or one of another data set.
+    // get_state() returns the position of the iterator as a line of text. set_state() moves an iterator of an equal
+    // data set to that position, in this process or another one: it is at the same element, and the same elements
+    // follow. Elements before the position are made again if later ones depend on them; `map` is not called for them.
+    // The state does not include values that callables remember. StateError in a trace and behind an element that
+    // threw. ValueError for a text that is not a state, or is the state of another data set.
     std::string get_state(SourceLocation where = SourceLocation::current()) const { return from_.get_state(where); }
     void set_state(const std::string &state, SourceLocation where = SourceLocation::current()) {
       element_.reset();
@@ -277,7 +281,7 @@ public:
     friend class Dataset;
     explicit Iterator(detail::UntypedIterator from) : from_(std::move(from)) {}
     detail::UntypedIterator from_;
-    mutable std::optional<Element> element_; // once it is asked for
+    mutable std::optional<Element> element_; // empty until it is read
   };
   Iterator begin(SourceLocation where = SourceLocation::current()) const { return Iterator(untyped_.begin(where)); }
   std::default_sentinel_t end() const { return {}; }

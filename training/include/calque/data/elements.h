@@ -1,8 +1,8 @@
-// How the elements of data sets are taken apart into tensors and the rest, and made of them again.
+// How the elements of data sets are taken apart into tensors and other parts, and made again from these.
 //
 // An element is a tensor, a C++ number, a std::string, or a std::pair, std::tuple, std::array, std::vector,
-// std::optional, std::map<std::string, T> or aggregate of elements. A type of your own that has a Structure
-// (structure.h) may be an element too, if it can be made without arguments and has as many tensors then as always.
+// std::optional, std::map<std::string, T> or aggregate of elements. A type of your own with a Structure (structure.h)
+// may be an element too, if it has a default constructor and always has the same number of tensors.
 #ifndef CALQUE_DATA_ELEMENTS_H
 #define CALQUE_DATA_ELEMENTS_H
 
@@ -15,13 +15,13 @@
 
 namespace calque::data::detail {
 
-// What an element consists of.
+// The parts of an element.
 struct Parts {
   std::vector<Tensor> tensors;
-  // What is no tensor: numbers, texts, keys of maps and lengths of vectors, in order. Empty for a structure of fixed
-  // form. Elements of which it is equal have the same structure.
+  // The bytes of the parts that are not tensors: numbers, texts, keys of maps and lengths of vectors, in order. Empty
+  // for tensors in a structure of fixed form. Elements with an equal rest have the same structure.
   std::string rest;
-  bool has_values = false; // numbers or texts, which don't stack
+  bool has_values = false; // has numbers or texts, which can't be stacked
 };
 
 inline void put(std::string &rest, const void *bytes, std::size_t count) {
@@ -33,11 +33,11 @@ inline void putText(std::string &rest, const std::string &text) {
   rest += text;
 }
 
-// DataError.
+// Throws a DataError for parts of another structure.
 [[noreturn]] CALQUE_API void throwOtherStructure();
 
-// Takes parts from the beginning on. They are those of an element of the type, or come from the file of a cache, which
-// may be another's.
+// Reads parts in order. The parts may come from the file of a cache, which may belong to another data set, so each read
+// is checked.
 struct Taker {
   const Parts &from;
   std::size_t tensor = 0, at = 0;
@@ -75,7 +75,7 @@ struct Taker {
 
 template <typename T> struct Codec;
 
-// Of a type that has a Structure of its own.
+// The codec of a type with a Structure of its own.
 template <typename T> struct StructuredCodec {
   static void write(const T &x, Parts &parts) {
     for (Tensor &tensor : calque::detail::tensorsIn(x))
@@ -93,7 +93,7 @@ template <typename T> struct StructuredCodec {
 
 template <typename T> struct Codec {
   static constexpr bool isNumber = std::is_arithmetic_v<T> || std::is_enum_v<T>;
-  // An aggregate whose Structure is the general one.
+  // Whether the type is an aggregate that has the general Structure.
   static constexpr bool isAggregate = [] {
     if constexpr (requires { Structure<T>::isAggregate; })
       return Structure<T>::isAggregate;
@@ -118,7 +118,7 @@ template <typename T> struct Codec {
       taker.take(&x, sizeof(x));
       return x;
     } else if constexpr (isAggregate) {
-      // Braces keep the order of evaluation. The fields of `like` say their types.
+      // Braces evaluate the fields in order. `like` gives the types of the fields.
       const T like{};
       return calque::detail::withFields(
           like, [&]<typename... Field>(const Field &...) { return T{Codec<Field>::read(taker)...}; });

@@ -14,33 +14,35 @@
 namespace calque::data {
 
 struct ImageOptions {
-  // 1: grey, 2: grey and opacity, 3: red, green and blue, 4: these and opacity; 0: as in the file. A JPEG has no
-  // opacity.
+  // 1: grey; 2: grey and opacity; 3: red, green and blue; 4: red, green, blue and opacity; 0: as in the file. A JPEG
+  // has no opacity.
   int channels = 0;
-  // Int32 gives values from 0 to 255, Float32 and Float64 these / 255.
+  // Int32: values from 0 to 255. Float32 and Float64: these values / 255.
   DType dtype = DType::Int32;
 };
 
-// The image in a file, or in the bytes of one, [height,width,channels]. Palettes and fewer bits become channels of 8
-// bits; of 16 bits the upper 8 are taken, rounded. A JPEG of CMYK is refused. DataError, one line with the fault, for
-// what is no image of the two formats, or a damaged one; ValueError for other channels and element types.
+// Read an image [height,width,channels] from a file, or from the bytes of a file. Palettes and channels of fewer bits
+// become channels of 8 bits. Channels of 16 bits are rounded to their upper 8 bits. DataError, one line with the fault,
+// for data that is not PNG or JPEG, for a damaged image and for a JPEG in CMYK. ValueError for other channels and
+// element types.
 CALQUE_API Tensor read_image(const std::string &path, ImageOptions options = {},
                              SourceLocation where = SourceLocation::current());
 CALQUE_API Tensor decode_image(const std::string &bytes, ImageOptions options = {},
                                SourceLocation where = SourceLocation::current());
 
-// The images with other contrast: (x - mean) * factor + mean, with the mean of each channel over height and width, as
-// tf.image.adjust_contrast has it, but for images of floats alone. They are [...,height,width,channels]. ShapeError for
-// a rank below 3, DTypeError for other types.
+// Changes the contrast of images [...,height,width,channels]: (x - mean) * factor + mean, with the mean of each channel
+// over height and width. As tf.image.adjust_contrast, but for floating-point images alone. ShapeError for a rank below
+// 3, DTypeError for types other than floats.
 CALQUE_API Tensor adjust_contrast(const Operand &images, const Operand &factor);
 
-// The bytes of an image file of a tensor [height,width,channels], integers from 0 to 255 or floats from 0 to 1, of 1 to
-// 4 channels, and of 1 or 3 for JPEG. ShapeError for other shapes and ValueError for values beyond. `quality` is from 1
-// to 100.
+// Return the bytes of an image file. The image is a tensor [height,width,channels] of integers from 0 to 255 or of
+// floats from 0 to 1. PNG takes 1 to 4 channels, JPEG 1 or 3. `quality` is from 1 to 100. ShapeError for other shapes,
+// ValueError for values out of range.
 CALQUE_API std::string encode_png(const Tensor &image, SourceLocation where = SourceLocation::current());
 CALQUE_API std::string encode_jpeg(const Tensor &image, int quality = 95,
                                    SourceLocation where = SourceLocation::current());
-// Writes encode_png or encode_jpeg, by the ending of the path (ValueError for another than .png, .jpg and .jpeg).
+// Writes an image file. The ending of the path chooses encode_png (.png) or encode_jpeg (.jpg, .jpeg). ValueError for
+// another ending.
 CALQUE_API void write_image(const std::string &path, const Tensor &image,
                             SourceLocation where = SourceLocation::current());
 

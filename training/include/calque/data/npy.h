@@ -14,19 +14,20 @@
 
 namespace calque::data {
 
-// An array of bool, int32, int64, float32 or float64 as it is; of int8, uint8, int16 and uint16 as int32, of uint32 as
-// int64, of float16 as float32. Either byte order, and Fortran's order of elements too. DataError, which names the file
-// and the fault, for other element types and for a file that does not hold what its header says.
+// Reads an array of bool, int32, int64, float32 or float64 without conversion; int8, uint8, int16 and uint16 become
+// int32, uint32 becomes int64, float16 becomes float32. Files may have either byte order, and Fortran's order of
+// elements. DataError, which names the file and the fault, for other element types and for a file whose contents do not
+// fit its header.
 CALQUE_API Tensor read_npy(const std::string &path, SourceLocation where = SourceLocation::current());
-// The arrays of a file by name, as np.savez and np.savez_compressed write them. DataError as above, which names the
-// array too.
+// Reads the arrays of a file that np.savez or np.savez_compressed wrote, by name. DataError as above, which also names
+// the array.
 CALQUE_API std::map<std::string, Tensor> read_npz(const std::string &path,
                                                   SourceLocation where = SourceLocation::current());
 
 struct NpzOptions {
   bool compressed = false;
 };
-// The file comes to its place when it is whole. DataError where it can't be written.
+// These write the file whole or not at all. DataError if it can't be written.
 CALQUE_API void write_npy(const std::string &path, const Tensor &x, SourceLocation where = SourceLocation::current());
 CALQUE_API void write_npz(const std::string &path, const std::map<std::string, Tensor> &arrays, NpzOptions options = {},
                           SourceLocation where = SourceLocation::current());

@@ -1,4 +1,4 @@
-// TFRecord files, and the tf.train.Example messages that are mostly in them.
+// TFRecord files, and tf.train.Example messages, which most of these files contain.
 //
 //   data::TFRecordWriter writer("train.tfrecord");
 //   writer.write(data::Example{{{"x", std::vector<float>{1, 2}}, {"label",
@@ -20,8 +20,8 @@ struct FileOptions {
   std::string compression_type = ""; // or "GZIP"
 };
 
-// The records of files, one file after the other. DataError while iterating, which names the file, the record and its
-// byte, for a file that is cut, or whose checksums don't fit; ValueError for another compression.
+// A data set of the records of files, one file after the other. While iterating, DataError for a file that is cut or
+// has wrong checksums; the error names the file, the record and its byte. ValueError for another compression.
 CALQUE_API Dataset<std::string> tfrecord_dataset(const std::vector<std::string> &paths, FileOptions options = {},
                                                  SourceLocation where = SourceLocation::current());
 inline Dataset<std::string> tfrecord_dataset(const std::string &path, FileOptions options = {},
@@ -29,8 +29,8 @@ inline Dataset<std::string> tfrecord_dataset(const std::string &path, FileOption
   return tfrecord_dataset(std::vector{path}, std::move(options), where);
 }
 
-// Writes records with their checksums. DataError where the file can't be written. The destructor closes, and then says
-// nothing of errors. A writer that was closed is a StateError.
+// Writes records with their checksums. DataError if the file can't be written. The destructor closes the file, and
+// ignores errors: call close() to see them. StateError for writing to a closed writer.
 class CALQUE_API TFRecordWriter {
 public:
   explicit TFRecordWriter(const std::string &path, FileOptions options = {},
@@ -39,7 +39,7 @@ public:
   TFRecordWriter(TFRecordWriter &&) noexcept;
   TFRecordWriter &operator=(TFRecordWriter &&) noexcept;
   void write(const std::string &record, SourceLocation where = SourceLocation::current());
-  // Hands what was written to the system.
+  // Passes the written records to the operating system.
   void flush(SourceLocation where = SourceLocation::current());
   void close(SourceLocation where = SourceLocation::current());
 
@@ -48,7 +48,7 @@ private:
   std::unique_ptr<File> file_;
 };
 
-// The text lines of files, without what ends them.
+// A data set of the text lines of files, without line ends.
 CALQUE_API Dataset<std::string> text_line_dataset(const std::vector<std::string> &paths,
                                                   SourceLocation where = SourceLocation::current());
 inline Dataset<std::string> text_line_dataset(const std::string &path,
@@ -61,20 +61,22 @@ struct CALQUE_API Example {
   using Feature = std::variant<std::vector<std::string>, std::vector<float>, std::vector<std::int64_t>>;
   std::map<std::string, Feature> features;
 
-  // The message in the wire format of protocol buffers; equal examples give equal bytes.
+  // The message in the wire format of protocol buffers. Equal examples have equal bytes.
   std::string serialize() const;
-  // DataError, which names the byte, for what is no such message. Fields that are not known are passed over.
+  // Reads a message. Unknown fields are skipped. DataError, which names the byte, for bytes that are not such a
+  // message.
   static Example parse(const std::string &message, SourceLocation where = SourceLocation::current());
 };
 
-// How a feature becomes a tensor of a fixed shape. Floats become floats, integers what is asked for.
+// How a feature becomes a tensor of a fixed shape. A floating-point dtype takes a list of floats, another dtype a list
+// of integers.
 struct FixedLenFeature {
   Shape shape = {};
   DType dtype = DType::Float32;
-  std::optional<double> default_value = std::nullopt; // for all elements, where there is no such feature
+  std::optional<double> default_value = std::nullopt; // the value of all elements if the feature is missing
 };
-// DataError for a feature that is missing, of another kind or number of values, or holds an integer that the element
-// type doesn't.
+// Reads the given features of a message as tensors by name. DataError for a feature that is missing, has another kind
+// or number of values, or has an integer that the element type does not hold.
 CALQUE_API std::map<std::string, Tensor> parse_single_example(const std::string &message,
                                                               const std::map<std::string, FixedLenFeature> &features,
                                                               SourceLocation where = SourceLocation::current());

@@ -1,4 +1,4 @@
-// Data sets made of tensors, numbers, callables, and of other data sets.
+// Data sets made from tensors, numbers, callables and other data sets.
 //
 //   data::Dataset examples = data::from_tensor_slices(x, y);                  // pairs
 //   data::Dataset named = data::from_tensor_slices(std::map<std::string, Tensor>{{"age", a}, {"fare", b}});
@@ -15,8 +15,9 @@
 
 namespace calque::data {
 
-// The slices of all tensors of a structure along their first dimension. ShapeError for scalars and for different
-// numbers of slices, ValueError for a structure without tensors, or with numbers or texts.
+// A data set of the slices of a structure: each element has the slices of all tensors along their first dimension.
+// ShapeError for scalars and for different numbers of slices. ValueError for a structure without tensors, or with
+// numbers or texts.
 template <typename Element>
 Dataset<Element> from_tensor_slices(const Element &x, SourceLocation where = SourceLocation::current()) {
   return detail::Access::typed<Element>(detail::Untyped::slices(detail::partsOf(x), where));
@@ -25,7 +26,7 @@ inline Dataset<> from_tensor_slices(const Tensor &x, const Tensor &y,
                                     SourceLocation where = SourceLocation::current()) {
   return from_tensor_slices(std::pair(x, y), where);
 }
-// Pairs of other structures: of a map of inputs and labels.
+// Slices of pairs of other structures, such as a map of inputs and a tensor of labels.
 template <typename X, typename Y>
   requires(!std::convertible_to<const Y &, SourceLocation> &&
            !(std::convertible_to<const X &, Tensor> && std::convertible_to<const Y &, Tensor>))
@@ -38,7 +39,7 @@ from_tensor_slices(const Tensor &x, const Tensor &y, const Tensor &sample_weight
   return from_tensor_slices(std::tuple(x, y, sample_weight), where);
 }
 
-// One element.
+// A data set of one element.
 template <typename Element>
 Dataset<Element> from_tensors(const Element &x, SourceLocation where = SourceLocation::current()) {
   return detail::Access::typed<Element>(detail::Untyped::one(detail::partsOf(x), where));
@@ -47,7 +48,7 @@ inline Dataset<> from_tensors(const Tensor &x, const Tensor &y, SourceLocation w
   return from_tensors(std::pair(x, y), where);
 }
 
-// int64 scalars from `begin` up to `end`, which is not one of them. ValueError for a step of 0.
+// int64 scalars from `begin` up to, but not including, `end`. ValueError for a step of 0.
 inline Dataset<Tensor> range(std::int64_t begin, std::int64_t end, std::int64_t step = 1,
                              SourceLocation where = SourceLocation::current()) {
   return detail::Access::typed<Tensor>(detail::Untyped::range(begin, end, step, where));
@@ -60,7 +61,7 @@ namespace detail {
 template <typename T> inline constexpr bool isOptional = false;
 template <typename T> inline constexpr bool isOptional<std::optional<T>> = true;
 
-// A range that an iteration goes through.
+// The state of an iteration over a range.
 template <typename Range> struct InRange {
   explicit InRange(Range given) : range(std::move(given)), at(std::ranges::begin(range)) {}
   using Element = std::ranges::range_value_t<Range>;
@@ -82,7 +83,7 @@ template <typename Next> Generator generatorOf(std::shared_ptr<Next> next) {
   };
 }
 
-// How a callable or a range gives elements: `begin(g)` begins an iteration.
+// How a generator makes elements: `begin(g)` begins an iteration.
 template <typename G> struct Generating {
   static_assert(std::ranges::input_range<const G>,
                 "a generator is a range, a callable that gives a std::optional of an element, or a callable that makes "
@@ -110,7 +111,7 @@ template <std::invocable G> struct Generating<G> {
   }
   using Element = typename decltype(element())::type;
   static Generator begin(const std::shared_ptr<G> &g) {
-    if constexpr (isOptional<Made>) // a copy starts as the callable was given
+    if constexpr (isOptional<Made>) // the copy begins in the state in which the callable was given
       return generatorOf(std::make_shared<G>(*g));
     else if constexpr (std::invocable<Made &>)
       return generatorOf(std::make_shared<Made>((*g)()));
@@ -120,9 +121,10 @@ template <std::invocable G> struct Generating<G> {
 };
 } // namespace detail
 
-// What a generator gives: a range, a callable that gives a std::optional of an element each time and none at the end,
-// or a callable that makes one of these for each iteration. An iteration calls a copy of the callable, so that it
-// begins anew, and asks for no more elements than it needs: the generator may have no end.
+// A data set of the elements of a generator. A generator is a range, a callable that returns a std::optional with the
+// next element and std::nullopt at the end, or a callable that makes such a range or callable for each iteration. Each
+// iteration calls a copy of the callable, so that it begins from the start. It makes no more elements than it needs, so
+// the generator may be infinite.
 template <typename G, typename Element = typename detail::Generating<G>::Element>
 Dataset<Element> from_generator(G generator, SignatureOptions<Element> options = {},
                                 [[maybe_unused]] SourceLocation where = SourceLocation::current()) {
@@ -136,16 +138,16 @@ Dataset<Element> from_generator(G generator, SignatureOptions<Element> options =
       detail::Untyped::generator(std::move(begin), detail::partsOf(options.output_signature), cardinality));
 }
 
-// What Keras calls a Sequence: batches by number. `on_epoch_end()`, where there is one, is called after the last batch
-// of each iteration, and `size()` is asked at its beginning.
+// Keras' Sequence: an object with batches by number. `size()` is called at the beginning of each iteration, and
+// `on_epoch_end()`, if the class has it, after the last batch.
 template <typename S>
 concept Sequence = requires(S &sequence, std::int64_t i) {
   { sequence.size() } -> std::convertible_to<std::int64_t>;
   sequence[i];
 };
 
-// The batches of a sequence, in another order in each iteration if asked. With several workers `operator[]` is called
-// from their threads at once. Both see what is done to the sequence meanwhile.
+// The batches of a sequence. With `shuffle`, each iteration has another order. With several workers, `operator[]` is
+// called on several threads at once. Changes of the sequence during an iteration are visible to it.
 template <Sequence S, typename Element = std::remove_cvref_t<decltype(std::declval<S &>()[std::int64_t()])>>
 Dataset<Element> from_sequence(std::shared_ptr<S> sequence, SequenceOptions options = {},
                                SourceLocation where = SourceLocation::current()) {
@@ -164,7 +166,8 @@ auto from_sequence(S sequence, SequenceOptions options = {}, SourceLocation wher
   return from_sequence(std::make_shared<S>(std::move(sequence)), options, where);
 }
 
-// The elements of several data sets side by side, as many as the shortest has: pairs of two, else tuples.
+// Combines the elements of two data sets to pairs, of three to tuples. The result has as many elements as the shortest
+// data set.
 template <typename A, typename B>
 Dataset<std::pair<A, B>> zip(const Dataset<A> &a, const Dataset<B> &b,
                              SourceLocation where = SourceLocation::current()) {
@@ -187,8 +190,9 @@ template <typename Element> std::vector<Untyped> untyped(const std::vector<Datas
 }
 } // namespace detail
 
-// The next element of the data set whose number `choice`, of integer scalars, gives. Data sets that are at their end
-// are passed over, or end it. IndexError while iterating for a number that there is not.
+// For each integer scalar of `choice`, the next element of the data set with this number. A data set at its end is
+// skipped, or ends the result with `stop_on_empty_dataset`. IndexError, while iterating, for a number that no data set
+// has.
 template <typename Element>
 Dataset<Element> choose_from_datasets(const std::vector<Dataset<Element>> &datasets, const Dataset<Tensor> &choice,
                                       bool stop_on_empty_dataset = false,
@@ -196,8 +200,9 @@ Dataset<Element> choose_from_datasets(const std::vector<Dataset<Element>> &datas
   return detail::Access::typed<Element>(detail::Untyped::choose(
       detail::untyped(datasets), detail::Access::untyped(choice), stop_on_empty_dataset, where));
 }
-// The next element of a data set that is drawn at random each time, by weights, among those that are not at their end.
-// ValueError for weights that are not as many, not finite, below 0 or all 0.
+// Each element is the next one of a data set that is drawn at random by weights, among the data sets that are not at
+// their end. ValueError unless there is one weight for each data set, and for weights that are not finite, below 0 or
+// all 0.
 template <typename Element>
 Dataset<Element> sample_from_datasets(const std::vector<Dataset<Element>> &datasets, SampleOptions options = {},
                                       SourceLocation where = SourceLocation::current()) {

@@ -1,5 +1,5 @@
-// What a data set is beneath the type of its elements: a chain of nodes, which makes parts (elements.h). Dataset
-// (dataset.h) is the front of it, so that no node is compiled for a type.
+// A data set without the type of its elements: a chain of nodes that make parts (elements.h). Dataset (dataset.h) adds
+// the type, so that nodes are not compiled for each type.
 #ifndef CALQUE_DATA_UNTYPED_H
 #define CALQUE_DATA_UNTYPED_H
 
@@ -18,10 +18,11 @@ class TracedElements;
 
 namespace calque::data {
 
-// The cardinality of a data set without end, and of one that is not known before it is iterated over. As TensorFlow's.
+// The cardinality of an infinite data set, and of a data set whose cardinality is unknown before an iteration. The
+// values are TensorFlow's.
 inline constexpr std::int64_t kInfinite = -1;
 inline constexpr std::int64_t kUnknown = -2;
-// As many as the machine has use for.
+// As many as the machine can use.
 inline constexpr std::int64_t kAutotune = -1;
 
 struct ShuffleOptions {
@@ -30,9 +31,10 @@ struct ShuffleOptions {
 };
 
 struct PaddedBatchOptions {
-  // For each tensor of an element, in order; kDynamic pads to the longest of the batch, as all sizes do without this.
+  // The padded shape of each tensor of an element, in order. kDynamic pads to the longest tensor of the batch. Empty:
+  // all sizes are kDynamic.
   std::vector<Shape> padded_shapes = {};
-  // For each tensor of an element, or one for all. 0 unless given.
+  // The padding value of each tensor of an element, or one value for all. Empty: 0.
   std::vector<double> padding_values = {};
   bool drop_remainder = false;
 };
@@ -41,23 +43,23 @@ struct BucketOptions {
   std::vector<Shape> padded_shapes = {};
   std::vector<double> padding_values = {};
   bool drop_remainder = false;
-  // Pads to one less than the bucket's upper boundary, not to the longest of the batch.
+  // Pads to the bucket's upper boundary minus 1, instead of the longest tensor of the batch.
   bool pad_to_bucket_boundary = false;
-  // Elements of a batch must have one shape already.
+  // No padding: all elements of a batch must have the same shape.
   bool no_padding = false;
 };
 
 struct WindowOptions {
-  std::optional<std::int64_t> shift = std::nullopt; // from one window to the next; the size unless given
+  std::optional<std::int64_t> shift = std::nullopt; // from one window to the next; none: the size
   std::int64_t stride = 1;                          // from one element of a window to the next
   bool drop_remainder = false;
 };
 
 struct InterleaveOptions {
-  std::int64_t cycle_length = 2; // how many data sets are open at once
-  std::int64_t block_length = 1; // how many elements in a row come from each
-  // How many threads make elements of the open data sets ahead, and call the callable; kAutotune: as many as there are
-  // processors. The elements and their order are the same for any number. With 1 no thread does.
+  std::int64_t cycle_length = 2; // the number of data sets that are open at once
+  std::int64_t block_length = 1; // the number of consecutive elements from each
+  // The number of threads that make elements of the open data sets ahead, and call the callable; kAutotune: the number
+  // of processors. With 1, no thread works ahead. The elements and their order are the same for any number.
   std::int64_t num_parallel_calls = 1;
 };
 
@@ -83,11 +85,11 @@ using Mapping = std::function<Parts(Parts)>;
 using Predicate = std::function<bool(const Parts &)>;
 using Generator = std::function<std::optional<Parts>()>;
 
-// Goes through the elements. Copies are the same iterator.
+// Iterates over the elements. Copies are the same iterator.
 class CALQUE_API UntypedIterator {
 public:
   bool isAtEnd() const;
-  // StateError at the end, as is next().
+  // StateError at the end; next() throws it, too.
   const Parts &parts() const;
   void next();
   std::string get_state(SourceLocation where) const;
@@ -98,8 +100,8 @@ private:
   struct Eager;
   std::shared_ptr<Eager> eager_;
   std::shared_ptr<calque::detail::TracedElements> traced_;
-  std::string rest_;          // of all elements, in a trace
-  mutable Parts tracedParts_; // once they are asked for
+  std::string rest_;          // the rest of all elements, in a trace
+  mutable Parts tracedParts_; // empty until they are read
 };
 
 // A shared handle to a node.
@@ -120,7 +122,7 @@ public:
   static Untyped sample(const std::vector<Untyped> &all, const SampleOptions &options, SourceLocation where);
 
   Untyped map(Mapping f, std::int64_t parallelCalls, std::optional<Parts> signature, SourceLocation where) const;
-  // Each iteration maps by a callable of its own.
+  // Each iteration maps with its own callable, which `begin` makes.
   Untyped scan(std::function<Mapping()> begin, std::optional<Parts> signature, SourceLocation where) const;
   Untyped filter(Predicate predicate, bool endsAtFalse, SourceLocation where) const;
   Untyped interleave(std::function<Untyped(const Parts &)> f, const InterleaveOptions &options, const char *name,

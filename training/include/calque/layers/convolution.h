@@ -8,7 +8,7 @@
 
 namespace calque::layers {
 
-// A layer with a bias, which is there if `use_bias` is true.
+// A layer that has a bias if `use_bias` is true.
 class CALQUE_API BiasedLayer : public Layer {
 public:
   using Layer::Layer;
@@ -23,10 +23,11 @@ public:
 
 template <std::size_t rank> struct ConvLayerOptions {
   Extents<rank> strides = 1;
-  // "valid", "same", or for sequences "causal": as much before as the window sees, so that no step sees later ones.
+  // "valid", "same", or for sequences "causal": padding before the first step only, so that no result depends on later
+  // steps.
   std::string padding = "valid";
-  Extents<rank> dilation_rate = 1; // how far apart the elements of a window lie
-  std::int64_t groups = 1;         // a filter sees the channels of its group alone
+  Extents<rank> dilation_rate = 1; // the distance between elements of a window
+  std::int64_t groups = 1;         // a filter reads the channels of its group alone
   ActivationFunction activation = "linear";
   bool use_bias = true;
   Initializer kernel_initializer = "glorot_uniform";
@@ -39,9 +40,9 @@ using Conv1DOptions = ConvLayerOptions<1>;
 using Conv2DOptions = ConvLayerOptions<2>;
 using Conv3DOptions = ConvLayerOptions<3>;
 // activation(conv(x, kernel) + bias): [N,...,C] give [N,...,filters]. The kernel is [..., C / groups, filters].
-// ValueError for sizes below one, for another padding, and for filters that the groups do not divide; ShapeError for
-// inputs of another rank, for channels that the groups do not divide, and for other channels than those of the first
-// input.
+// ValueError for sizes below one, for another padding, and for a number of filters that the groups do not divide.
+// ShapeError for inputs of another rank, for a number of channels that the groups do not divide, and for another number
+// of channels than in the first input.
 class CALQUE_API Conv1D : public KernelLayer {
 public:
   Conv1D(std::int64_t filters, Extents<1> kernel_size, Conv1DOptions options = {},
@@ -61,7 +62,7 @@ public:
 template <std::size_t rank> struct ConvTransposeLayerOptions {
   Extents<rank> strides = 1;
   std::string padding = "valid";                              // or "same"
-  std::optional<Extents<rank>> output_padding = std::nullopt; // as of conv_transpose()
+  std::optional<Extents<rank>> output_padding = std::nullopt; // see conv_transpose()
   Extents<rank> dilation_rate = 1;
   ActivationFunction activation = "linear";
   bool use_bias = true;
@@ -107,8 +108,8 @@ template <std::size_t rank> struct DepthwiseConvLayerOptions {
 };
 using DepthwiseConv1DOptions = DepthwiseConvLayerOptions<1>;
 using DepthwiseConv2DOptions = DepthwiseConvLayerOptions<2>;
-// Each channel with `depth_multiplier` filters of its own: C channels give C * depth_multiplier, those of a channel
-// next to each other. The kernel is [..., C, depth_multiplier]. Errors are those of Conv2D.
+// Convolves each channel with `depth_multiplier` filters of its own. C channels give C * depth_multiplier channels; the
+// results of one channel are next to each other. The kernel is [..., C, depth_multiplier]. Errors are those of Conv2D.
 class CALQUE_API DepthwiseConv1D : public KernelLayer {
 public:
   explicit DepthwiseConv1D(Extents<1> kernel_size, DepthwiseConv1DOptions options = {},
@@ -136,7 +137,7 @@ template <std::size_t rank> struct SeparableConvLayerOptions {
 };
 using SeparableConv1DOptions = SeparableConvLayerOptions<1>;
 using SeparableConv2DOptions = SeparableConvLayerOptions<2>;
-// A depthwise convolution, and then one with a window of a single element, the bias and the activation. Errors are
+// A depthwise convolution, then a convolution with a window of one element, the bias and the activation. Errors are
 // those of Conv2D.
 class CALQUE_API SeparableConv1D : public BiasedLayer {
 public:

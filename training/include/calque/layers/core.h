@@ -1,4 +1,4 @@
-// Layers of any kind of network: dense ones, embeddings, activations, and those that move elements.
+// Layers for all kinds of networks: dense layers, embeddings, activations, and layers that move elements.
 //
 //   layers::Dense dense(10, {.activation = "softmax", .name = "probabilities"});
 //   Tensor y = dense(x);
@@ -11,7 +11,7 @@
 
 namespace calque::layers {
 
-// Options of layers that have no others.
+// The options of layers without other options.
 struct LayerOptions {
   std::string name = {};
 };
@@ -26,11 +26,11 @@ struct DenseOptions {
   std::string name = {};
 };
 // activation(x * kernel + bias) over the last dimension: [..., in] gives [..., units]. ValueError for fewer than one
-// unit; ShapeError for inputs of rank 1, and for another last dimension than that of the first input.
+// unit. ShapeError for inputs of rank 1, and if the size of the last dimension is not that of the first input.
 class CALQUE_API Dense : public Layer {
 public:
   explicit Dense(std::int64_t units, DenseOptions options = {}, SourceLocation where = SourceLocation::current());
-  // [in, units] and [units]. StateError before they are made; LookupError for a bias that there is not.
+  // [in, units] and [units]. StateError before they are made; LookupError for the bias of a layer without one.
   Variable kernel(SourceLocation where = SourceLocation::current()) const { return variable("kernel", where); }
   Variable bias(SourceLocation where = SourceLocation::current()) const { return variable("bias", where); }
 };
@@ -39,7 +39,7 @@ struct EmbeddingOptions {
   Initializer embeddings_initializer = "random_uniform";
   Regularizer embeddings_regularizer = {}, activity_regularizer = {};
   Constraint embeddings_constraint = {};
-  bool mask_zero = false; // the mask of the result is where the input is not 0
+  bool mask_zero = false; // the mask of the result is true where the input is not 0
   DType dtype = default_dtype();
   std::string name = {};
 };
@@ -58,23 +58,23 @@ public:
   explicit Flatten(LayerOptions options = {}, SourceLocation where = SourceLocation::current());
 };
 
-// Reshapes each example: [N, ...] gives [N, target_shape...], of which one size may be -1. ValueError for other
-// negative sizes; ShapeError for examples with another number of elements.
+// Reshapes each example: [N, ...] gives [N, target_shape...]. One size may be -1; it follows from the others.
+// ValueError for other negative sizes; ShapeError for examples with another number of elements.
 class CALQUE_API Reshape : public Layer {
 public:
   explicit Reshape(std::vector<std::int64_t> target_shape, LayerOptions options = {},
                    SourceLocation where = SourceLocation::current());
 };
 
-// Permutes the dimensions of each example, which count from 1, as Keras' do: {2, 1} transposes [N, a, b] to [N, b, a].
-// ValueError for what is no permutation; ShapeError for inputs of another rank.
+// Permutes the dimensions of each example. As in Keras, they count from 1: {2, 1} transposes [N, a, b] to [N, b, a].
+// ValueError for a list that is no permutation; ShapeError for inputs of another rank.
 class CALQUE_API Permute : public Layer {
 public:
   explicit Permute(std::vector<std::int64_t> dims, LayerOptions options = {},
                    SourceLocation where = SourceLocation::current());
 };
 
-// [N, features] gives [N, n, features]. ValueError for fewer than one.
+// Repeats each example n times: [N, features] gives [N, n, features]. ValueError for n below 1.
 class CALQUE_API RepeatVector : public Layer {
 public:
   explicit RepeatVector(std::int64_t n, LayerOptions options = {}, SourceLocation where = SourceLocation::current());
@@ -93,7 +93,7 @@ template <typename R> inline constexpr bool takesSeveral<R(Tensors)> = true;
 template <typename R> inline constexpr bool takesSeveral<R(const Tensors &)> = true;
 } // namespace detail
 
-// A function of the user's as a layer; of a single tensor, or of Tensors, which are several. It has no config.
+// A function of the user as a layer. It takes a single tensor, or several as Tensors. The layer has no config.
 class CALQUE_API Lambda : public Layer {
 public:
   template <typename F>
@@ -111,7 +111,7 @@ private:
   Lambda(std::function<Tensors(const Tensors &)> f, LayerOptions options, SourceLocation where, int);
 };
 
-// Masks the steps of a sequence [N,T,features] whose features all are `mask_value`, and sets them to zero.
+// Masks the steps of a sequence [N,T,features] in which all features are `mask_value`, and sets these steps to zero.
 class CALQUE_API Masking : public Layer {
 public:
   explicit Masking(double mask_value = 0, LayerOptions options = {}, SourceLocation where = SourceLocation::current());
@@ -121,7 +121,7 @@ public:
 
 struct ReLUOptions {
   std::optional<double> max_value = std::nullopt; // the largest result
-  double negative_slope = 0;                      // below the threshold
+  double negative_slope = 0;                      // the slope below the threshold
   double threshold = 0;
   std::string name = {};
 };
@@ -151,10 +151,10 @@ struct PReLUOptions {
   Initializer alpha_initializer = "zeros";
   Regularizer alpha_regularizer = {};
   Constraint alpha_constraint = {};
-  std::vector<std::int64_t> shared_axes = {}; // count from 1; those have one slope for all
+  std::vector<std::int64_t> shared_axes = {}; // all places along these axes share a slope; axes count from 1
   std::string name = {};
 };
-// x, or alpha * x below 0, with a slope for each element of an example. He, Zhang, Ren, Sun: Delving deep into
+// x, or alpha * x below 0. alpha has a slope for each element of an example. He, Zhang, Ren, Sun: Delving deep into
 // rectifiers, 2015.
 class CALQUE_API PReLU : public Layer {
 public:

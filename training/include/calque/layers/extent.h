@@ -1,4 +1,4 @@
-// Sizes of windows, and of what stands around images.
+// Sizes of windows, and of padding and cropping around images.
 #ifndef CALQUE_LAYERS_EXTENT_H
 #define CALQUE_LAYERS_EXTENT_H
 
@@ -10,7 +10,7 @@
 
 namespace calque::layers {
 
-// A size along each of `rank` dimensions; one number means all.
+// A size along each of `rank` dimensions. A single number is the size along all of them.
 template <std::size_t rank> struct Extents {
   std::array<std::int64_t, rank> sizes;
   Extents(std::int64_t all) { sizes.fill(all); }
@@ -24,8 +24,8 @@ template <std::size_t rank> struct Extents {
 // Height and width.
 using Extent = Extents<2>;
 
-// How much is added or cut before and behind each of `rank` dimensions: a number for all, a number for each, or a pair
-// for each.
+// The number of elements that are added or cut before and behind each of `rank` dimensions: one number for all, a
+// number for each dimension, or a pair (before, behind) for each.
 template <std::size_t rank> struct Borders {
   using Pair = std::pair<std::int64_t, std::int64_t>;
   std::array<Pair, rank> pairs;

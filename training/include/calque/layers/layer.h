@@ -1,4 +1,4 @@
-// What all layers share: a body with variables and a computation, and handles to it.
+// The base of all layers: a body has the variables and the computation, and handles refer to it.
 //
 //   layers::Dense dense(10);
 //   Tensor y = dense(x);                                   // one input, one result
@@ -60,9 +60,10 @@ public:
   // The result of a layer that has one. ValueError for a layer that has several.
   Tensor call_one(const Tensors &inputs, const CallOptions &options = {},
                   SourceLocation where = SourceLocation::current());
-  // Makes the variables for inputs of such types; otherwise the first call makes them.
+  // Makes the variables for inputs of these types. Without it, the first call makes them.
   void build_for(const std::vector<TensorSpec<>> &inputs, SourceLocation where = SourceLocation::current());
-  // The types of the inputs in the first call or build; empty before. A model with symbolic inputs has their types.
+  // The types of the inputs in the first call or build; empty before. For a model with symbolic inputs, these are the
+  // inputs' types.
   virtual std::vector<TensorSpec<>> input_specs() const;
   // The results, and a mask for each.
   struct Masked {
@@ -81,7 +82,7 @@ public:
   std::vector<Tensor> losses(SourceLocation where = SourceLocation::current()) const;
 
   // Whether the results for an example may depend on other examples of its batch. By default true for a layer that is
-  // not one of the library's, and for a layer with a part for which it is true.
+  // not of the library, and for a layer with a part that mixes examples.
   virtual bool mixes_examples(bool training) const;
 
   // The config from which the layer can be made again: its options, and "name". StateError unless the class overrides
@@ -89,7 +90,7 @@ public:
   virtual Config get_config() const;
 
 protected:
-  // Errors in the overrides of your own classes have the lines in these. Errors in the library's layers have the line
+  // Errors in overrides of your own classes name lines of these overrides. Errors in the library's layers name the line
   // of the caller.
   //
   // Layers of one input and one result override these functions. `build` checks the shape and element type of an input
@@ -127,7 +128,8 @@ protected:
   // In call(): adds a regulariser's value for a tensor that is not a result, divided by the number of examples.
   void add_activity_loss(const Regularizer &regularizer, const Tensor &value);
 
-  // Whether this is a layer of the library. Errors in its computation then have the line of its caller, else their own.
+  // Whether this is a layer of the library. Errors in its computation then name the line of its caller, otherwise their
+  // own lines.
   virtual bool is_of_library() const { return false; }
 
   std::string oneInputIsTaken(std::size_t given) const;
@@ -202,15 +204,15 @@ public:
     return only(apply(inputs, where), where);
   }
   SymbolicTensors apply(const SymbolicTensors &inputs, SourceLocation where = SourceLocation::current()) const;
-  // The inputs and results of the layer's calls in graphs, the first one's unless another is asked for. StateError for
-  // a layer that has not been called so, ValueError where there are several calls and none is asked for, or several
-  // inputs or results.
+  // The input and the result of call number `call` of the layer in graphs. StateError for a layer without a call in a
+  // graph. ValueError if the layer has several calls and `call` is not given, and if the call has several inputs or
+  // results.
   SymbolicTensor input(std::optional<std::size_t> call = std::nullopt,
                        SourceLocation where = SourceLocation::current()) const;
   SymbolicTensor output(std::optional<std::size_t> call = std::nullopt,
                         SourceLocation where = SourceLocation::current()) const;
 
-  // Makes the variables for inputs of such a shape; otherwise the first call makes them.
+  // Makes the variables for an input of this shape. Without it, the first call makes them.
   void build(const Shape &input, DType dtype = default_dtype(),
              SourceLocation where = SourceLocation::current()) const {
     checked(where).build_for({TensorSpec<>(dtype, input, {}, where)}, where);
@@ -222,7 +224,7 @@ public:
   // The mask of the result for an input with a mask.
   Mask compute_mask(const Operand &x, const Mask &mask = std::nullopt) const;
 
-  // As of a module.
+  // See module.h.
   std::vector<Variable> variables(SourceLocation where = SourceLocation::current()) const {
     return checked(where).variables(where);
   }
@@ -259,17 +261,19 @@ public:
     checked(where).set_trainable(trainable);
   }
   const std::string &name(SourceLocation where = SourceLocation::current()) const { return checked(where).name(); }
-  // How the layer is made. StateError for a class that does not say, and for a callable in it that has no name.
+  // The config from which the layer can be made again. StateError for a class without a config, and for a callable
+  // without a name.
   Config get_config(SourceLocation where = SourceLocation::current()) const;
 
   const std::shared_ptr<LayerBody> &body() const noexcept { return body_; }
   bool same_as(const Layer &other) const noexcept { return body_ == other.body_; }
 
-  // One of its variables, by its name: "kernel". StateError before they are made, LookupError for another name.
+  // A variable of the layer, by its name: "kernel". StateError before the variables are made, LookupError for another
+  // name.
   Variable variable(const std::string &variable_name, SourceLocation where = SourceLocation::current()) const;
 
 protected:
-  // StateError for an empty handle: one that was moved from, or made of a null pointer.
+  // StateError for an empty handle, which was moved from or made of a null pointer.
   LayerBody &checked(SourceLocation where) const;
 
 private:

@@ -1,5 +1,6 @@
-// Layers of one's own in one line: `auto scale = layers::make_layer<ScaleBody>(4);`, of the class at the top of
-// layer.h. The handle stands wherever a layer does, and reaches the fields of the body: `scale->factor`.
+// Makes a layer of your own in one line, from the class at the top of layer.h:
+// `auto scale = layers::make_layer<ScaleBody>(4);`. The handle is a layer, and gives access to the fields of the body:
+// `scale->factor`.
 #ifndef CALQUE_LAYERS_MAKE_LAYER_H
 #define CALQUE_LAYERS_MAKE_LAYER_H
 
@@ -10,7 +11,7 @@
 
 namespace calque::layers {
 
-// The handle to a layer of one's own, which reaches the fields of its body: `scale->factor`.
+// The handle to a layer of your own. It gives access to the fields of its body: `scale->factor`.
 template <typename Body> class LayerOf : public Layer {
 public:
   explicit LayerOf(std::shared_ptr<Body> body) : Layer(std::move(body)) {}
@@ -19,7 +20,8 @@ public:
   Body *operator->() const { return &**this; }
 };
 
-// A layer of one's own, whose body takes these arguments: `auto scale = layers::make_layer<ScaleBody>(4);`.
+// Makes a layer of your own. The arguments are those of the body's constructor:
+// `auto scale = layers::make_layer<ScaleBody>(4);`.
 template <typename Body, typename... Args> LayerOf<Body> make_layer(Args &&...args) {
   constexpr bool isBody = std::is_base_of_v<LayerBody, Body>;
   static_assert(isBody,

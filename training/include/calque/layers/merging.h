@@ -1,4 +1,4 @@
-// Layers of several inputs, which make one of them.
+// Layers that merge several inputs into one result.
 //
 //   Tensor sum = layers::Add()({x, y});
 //   Tensor both = layers::Concatenate()({x, y});
@@ -9,12 +9,12 @@
 
 namespace calque::layers {
 
-// Of each element. The inputs broadcast as operands do, those of lower rank behind the batch: of [N,C] and [N,T,C], the
-// first one meets each step. ValueError for fewer than two inputs.
+// These merge inputs elementwise. The inputs broadcast as operands do. An input of lower rank gets new dimensions
+// behind the batch: [N,C] is combined with each step of [N,T,C]. ValueError for fewer than two inputs.
 //
-// Masks are Keras': a step counts if it does in one of the inputs, and without a mask of each all do. Add, Subtract and
-// Average take what is there all the same; for the others, what does not count is not there: it is no factor of a
-// product, and of a largest or a smallest number the other one is taken.
+// Masks are those of Keras: a step of the result counts if it counts in one of the inputs. If an input has no mask, all
+// steps count. Add, Subtract and Average also use the values of steps that do not count. The other layers ignore these
+// values: a product has no such factor, and a largest or smallest number is taken from the other inputs.
 class CALQUE_API Add : public Layer {
 public:
   explicit Add(LayerOptions options = {}, SourceLocation where = SourceLocation::current());
@@ -35,13 +35,14 @@ class CALQUE_API Minimum : public Layer {
 public:
   explicit Minimum(LayerOptions options = {}, SourceLocation where = SourceLocation::current());
 };
-// The first input without the second. ValueError for another number than two.
+// The first input minus the second. ValueError for another number of inputs than two.
 class CALQUE_API Subtract : public Layer {
 public:
   explicit Subtract(LayerOptions options = {}, SourceLocation where = SourceLocation::current());
 };
 
-// Along an axis. ValueError for no inputs; ShapeError for inputs that differ elsewhere.
+// Concatenates the inputs along an axis. ValueError for no inputs; ShapeError for inputs that differ in other
+// dimensions.
 class CALQUE_API Concatenate : public Layer {
 public:
   explicit Concatenate(std::int64_t axis = -1, LayerOptions options = {},
@@ -49,10 +50,10 @@ public:
 };
 
 struct DotOptions {
-  bool normalize = false; // the vectors have length 1 first: the result is the cosine of their angle
+  bool normalize = false; // scales the vectors to length 1 first: the result is the cosine of their angle
   std::string name = {};
 };
-// The products of vectors along an axis of each of two inputs, for each example. Of [N,n] and [N,n] it gives [N,1].
+// The dot products of vectors along an axis of each of two inputs, for each example. [N,n] and [N,n] give [N,1].
 // ValueError for another number of inputs than two.
 class CALQUE_API Dot : public Layer {
 public:

@@ -1,5 +1,5 @@
-// Layers that take the largest element or the mean of each window, or of each channel. Masks do not pass, but into
-// GlobalAveragePooling1D.
+// Layers that compute the largest element or the mean of each window, or of each channel. Masks do not pass. Only
+// GlobalAveragePooling1D uses a mask.
 #ifndef CALQUE_LAYERS_POOLING_H
 #define CALQUE_LAYERS_POOLING_H
 
@@ -14,12 +14,12 @@ template <std::size_t rank> struct PoolLayerOptions {
   std::string name = {};
 };
 namespace detail {
-// Stands first, so that an option has its name: `{2, 3}` is a window.
+// The first member of the options, so that options must be named: `{2, 3}` is a window.
 struct ByName {
   explicit ByName() = default;
 };
 } // namespace detail
-// The same with the size of the window: MaxPooling2D({.padding = "same"}).
+// Options that include the size of the window: MaxPooling2D({.padding = "same"}).
 template <std::size_t rank> struct PoolWindowOptions {
   detail::ByName by_name = detail::ByName();
   Extents<rank> pool_size = 2;
@@ -34,7 +34,7 @@ using AveragePooling1DOptions = PoolLayerOptions<1>;
 using AveragePooling2DOptions = PoolLayerOptions<2>;
 using AveragePooling3DOptions = PoolLayerOptions<3>;
 // The largest element of each window of sequences [N,T,C], images [N,H,W,C] or volumes [N,D,H,W,C]. ValueError for
-// sizes below one and another padding; ShapeError for inputs of another rank.
+// sizes below one and for another padding. ShapeError for inputs of another rank.
 class CALQUE_API MaxPool1D : public Layer {
 public:
   explicit MaxPool1D(Extents<1> pool_size = 2, PoolLayerOptions<1> options = {},
@@ -56,7 +56,7 @@ public:
   explicit MaxPool3D(PoolWindowOptions<3> options, SourceLocation where = SourceLocation::current())
       : MaxPool3D(options.pool_size, {options.strides, options.padding, options.name}, where) {}
 };
-// The mean of each window; what stands around the images does not count.
+// The mean of each window. Padding does not count.
 class CALQUE_API AveragePooling1D : public Layer {
 public:
   explicit AveragePooling1D(Extents<1> pool_size = 2, PoolLayerOptions<1> options = {},
@@ -90,7 +90,7 @@ struct GlobalPoolingOptions {
   std::string name = {};
 };
 // The mean, or the largest element, of each channel of an example: sequences [N,T,C], images [N,H,W,C] or volumes
-// [N,D,H,W,C] give [N,C]. A mask says which steps of a sequence the mean is of.
+// [N,D,H,W,C] give [N,C]. With a mask, the mean of a sequence is over the steps that count.
 class CALQUE_API GlobalAveragePooling1D : public Layer {
 public:
   explicit GlobalAveragePooling1D(GlobalPoolingOptions options = {}, SourceLocation where = SourceLocation::current());

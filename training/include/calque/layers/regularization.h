@@ -1,5 +1,4 @@
-// Layers that do something in training alone, so that a network does not learn its examples by heart. In inference,
-// their result is the input. Masks pass.
+// Layers against overfitting, which act in training alone. In inference, their result is the input. Masks pass.
 #ifndef CALQUE_LAYERS_REGULARIZATION_H
 #define CALQUE_LAYERS_REGULARIZATION_H
 
@@ -19,7 +18,7 @@ public:
   explicit Dropout(double rate, DropoutOptions options = {}, SourceLocation where = SourceLocation::current());
 };
 
-// The same for whole channels: of sequences [N,T,C], images [N,H,W,C] or volumes [N,D,H,W,C]. Tompson, Goroshin, Jain,
+// Dropout of whole channels of sequences [N,T,C], images [N,H,W,C] or volumes [N,D,H,W,C]. Tompson, Goroshin, Jain,
 // LeCun, Bregler: Efficient object localization using convolutional networks, 2015. ShapeError for inputs of another
 // rank.
 class CALQUE_API SpatialDropout1D : public Layer {
@@ -50,7 +49,7 @@ struct ActivityRegularizationOptions {
   double l1 = 0, l2 = 0;
   std::string name = {};
 };
-// Gives its input, and adds l1 * sum(|x|) + l2 * sum(x * x), divided by the number of examples, to losses(). Masks
+// Returns its input, and adds l1 * sum(|x|) + l2 * sum(x * x), divided by the number of examples, to losses(). Masks
 // pass. ValueError for factors that are not finite or below 0.
 class CALQUE_API ActivityRegularization : public Layer {
 public:

@@ -1,4 +1,4 @@
-// Layers that enlarge images and sequences, and cut them: channels are the last dimension.
+// Layers that enlarge, pad and crop sequences, images and volumes. Channels are the last dimension.
 #ifndef CALQUE_LAYERS_RESHAPING_H
 #define CALQUE_LAYERS_RESHAPING_H
 
@@ -17,8 +17,8 @@ struct UpSampling2DOptions {
   std::string interpolation = "nearest"; // or "bilinear", "bicubic", "lanczos3", "lanczos5", between centres of pixels
   std::string name = {};
 };
-// Beyond the border of an image there is nothing: the weights of the pixels that are there add up to 1. ValueError for
-// another interpolation. All but "nearest" take floating-point images.
+// Near the border of an image, the weights of the pixels inside are scaled to the sum 1. ValueError for another
+// interpolation. All interpolations but "nearest" take floating-point images only.
 class CALQUE_API UpSampling2D : public Layer {
 public:
   explicit UpSampling2D(Extent size = 2, UpSampling2DOptions options = {},
@@ -30,7 +30,7 @@ public:
                         SourceLocation where = SourceLocation::current());
 };
 
-// Zeros around steps and images. ValueError for negative numbers.
+// Adds zeros around sequences, images and volumes. ValueError for negative numbers.
 class CALQUE_API ZeroPadding1D : public Layer {
 public:
   explicit ZeroPadding1D(std::int64_t padding = 1, LayerOptions options = {},
@@ -49,8 +49,8 @@ public:
                          SourceLocation where = SourceLocation::current());
 };
 
-// Takes steps, rows and columns away. ValueError for negative numbers; ShapeError for inputs that are not larger, or of
-// which a size that is cut is not known.
+// Removes steps, rows and columns at the ends. ValueError for negative numbers. ShapeError for inputs that are not
+// larger than the part that is removed, and for inputs with an unknown size in a cropped dimension.
 class CALQUE_API Cropping1D : public Layer {
 public:
   explicit Cropping1D(std::int64_t cropping = 1, LayerOptions options = {},

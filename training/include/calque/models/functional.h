@@ -19,14 +19,14 @@ struct FunctionalOptions {
   std::string name = {};
 };
 
-// The layers of the graph are its parts; those without a name get one, "dense", "dense_1", by the order of their calls.
-// layers(), summary() and weights() have them in Keras' order: those with the most calls between them and the end of
-// the graph first, and else as a search from the outputs back meets them. Arguments have the types of
-// the inputs (ShapeError, DTypeError), by name if they have names, else by position; LookupError for a name that no
-// input has. Masks pass along the graph.
+// A functional model: the layers of the graph are its parts. Layers without a name get one, "dense", "dense_1", in the
+// order of their calls. layers(), summary() and weights() list the layers in Keras' order: layers with more calls
+// between them and the end of the graph come first; among equals, the order is that of a search from the outputs back.
+// Arguments must have the types of the inputs (else ShapeError or DTypeError). They are matched by name if they have
+// names, else by position. LookupError for a name that no input has. Masks pass along the graph.
 //
-// ValueError for no inputs or outputs, for an input that is a layer's result, and for an output that needs an input
-// that is not among these.
+// ValueError for no inputs or no outputs, for an input that is a layer's result, and for an output that depends on an
+// input that is not in the list.
 class CALQUE_API Functional : public ModelHandle {
 public:
   Functional(const SymbolicTensors &inputs, const SymbolicTensors &outputs, FunctionalOptions options = {},
@@ -34,7 +34,7 @@ public:
 
   const SymbolicTensors &inputs(SourceLocation where = SourceLocation::current()) const;
   const SymbolicTensors &outputs(SourceLocation where = SourceLocation::current()) const;
-  // ValueError where there are several.
+  // The only input, and the only output. ValueError if there are several.
   SymbolicTensor input(SourceLocation where = SourceLocation::current()) const;
   SymbolicTensor output(SourceLocation where = SourceLocation::current()) const;
 };

@@ -1,5 +1,5 @@
-// What the layers of a model give, and the gradients with respect to it, in one call: Keras' K.function of the outputs
-// of all layers and of K.gradients.
+// The outputs of all layers of a model, and the gradients with respect to these outputs, in one call. In Keras,
+// K.function of all layers' outputs and of K.gradients computes them.
 //
 //   auto [outputs, gradients] = models::layer_values(model, x);          // of the sum of what the model gives
 //   outputs["dense_1"];                                                  // by the names of the layers in the model
@@ -7,7 +7,7 @@
 //   models::layer_values(model, x, {.layer = "logits"});                 // of the sum of what a layer gives
 //   models::layer_values(model, x, {.target = [&](const Tensors &y) { return loss(labels, y[0]); }, .training = true});
 //
-// In a function, function([&](const Tensor &x) { return models::layer_values(model, x); }), it is traced once.
+// Use it in a function to trace it once: function([&](const Tensor &x) { return models::layer_values(model, x); }).
 #ifndef CALQUE_MODELS_LAYER_VALUES_H
 #define CALQUE_MODELS_LAYER_VALUES_H
 
@@ -19,22 +19,24 @@
 namespace calque::models {
 
 struct LayerValuesOptions {
-  // What the gradients are of: the sum of the results of a layer, or what this makes of the model's results; the sum of
-  // all that the model gives unless one of the two is given.
+  // The target of the gradients: the sum of the results of the layer with the name `layer`, or the result of the
+  // function `target` on the model's results. If neither is given, the target is the sum of all results of the model.
   std::string layer = {};
   std::function<Tensor(const Tensors &results)> target = nullptr;
   bool training = false;
 };
 
-// The layers that the model consists of, not those inside of them, in the order of their calls. The second call of a
-// layer is "dense@1". The results of one that gives several are "lstm[0]", "lstm[1]".
+// The values of the layers that the model consists of, without layers inside of layers, in the order of their calls.
+// The second call of a layer has the name "dense@1". If a layer has several results, their names are "lstm[0]",
+// "lstm[1]".
 struct LayerValues {
   Tensors outputs;
-  // None where the target does not depend on the output, and for integers and bools.
+  // std::nullopt if the target does not depend on the output, and for integers and bools.
   std::map<std::string, std::optional<Tensor>> gradients;
 };
 
-// ValueError for a layer and a target; LookupError for a layer that is not called. Otherwise as a call of the model.
+// ValueError if both a layer and a target are given. LookupError for a layer that is not called. Other errors are those
+// of a call of the model.
 CALQUE_API LayerValues layer_values(Model &model, const Tensors &x, LayerValuesOptions options = {},
                                     SourceLocation where = SourceLocation::current());
 CALQUE_API LayerValues layer_values(const ModelHandle &model, const Tensors &x, LayerValuesOptions options = {},

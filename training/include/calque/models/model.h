@@ -18,19 +18,21 @@
 
 namespace calque {
 
-// Override call(), or call_inputs() for several inputs or results, as of a LayerBody.
+// A model of your own derives from Model, and overrides call(), or call_inputs() for several inputs or results, like a
+// LayerBody.
 class CALQUE_API Model : public layers::LayerBody, public Trainer {
 public:
-  // `kind` is its name in messages. A model that makes variables in build() says that it builds.
+  // `kind` is the model's name in messages. `builds`: the model makes variables in build().
   explicit Model(std::string kind = "model", bool builds = false) : LayerBody(std::move(kind), builds) {}
 
-  // Makes the layers' variables for float32 inputs of such a shape; build_for() takes those of other types, and
-  // several.
+  // Makes the layers' variables for an input of this shape and of the default element type. build_for() takes other
+  // types, and several inputs.
   void build(const Shape &input, SourceLocation where = SourceLocation::current()) {
     build_for({TensorSpec<>(default_dtype(), input, {}, where)}, where);
   }
 
-  // The result, of a model that gives one (ValueError for another number). Errors inside name the caller's line.
+  // Returns the result of a model that has one. ValueError for a model with several results. Errors inside name the
+  // caller's line.
   Tensor operator()(const Operand &x, const layers::CallOptions &options = {}) {
     return call_one(x.toTensor(), options, x.where());
   }
@@ -44,20 +46,20 @@ public:
     return call_one(inputs, options, where);
   }
 
-  // The layers that it consists of; not those inside of them.
+  // The layers that the model consists of, without layers inside of layers.
   virtual std::vector<layers::Layer> layers() const;
-  // One of them, by the name that it has in the model, or by its position, also from the end: -1 is the last one.
-  // LookupError, IndexError.
+  // One of these layers, by its name in the model, or by its position; -1 is the last layer. LookupError for another
+  // name, IndexError for another position.
   layers::Layer get_layer(const std::string &name, SourceLocation where = SourceLocation::current()) const;
   layers::Layer get_layer(std::int64_t index, SourceLocation where = SourceLocation::current()) const;
 
-  // Of a functional model and of a built Sequential: the graph of the layers. StateError for others.
+  // The graph of the layers of a functional model, or of a built Sequential. StateError for other models.
   virtual bool has_graph() const { return false; }
   virtual SymbolicTensors graph_inputs(SourceLocation where = SourceLocation::current()) const;
   virtual SymbolicTensors graph_outputs(SourceLocation where = SourceLocation::current()) const;
 
-  // A table of the layers: name and kind, type of the result, number of weights, and what it is connected to. What no
-  // graph says is "?", and a layer whose weights are not made yet has "0 (unbuilt)" of them.
+  // A table of the layers: name and kind, type of the result, number of weights, and the layers before. Without a
+  // graph, unknown entries are "?". A layer whose weights are not made yet has "0 (unbuilt)".
   std::string summary(SourceLocation where = SourceLocation::current()) const;
   // The layers as a picture, in Graphviz's language: `dot -Tsvg` draws it.
   std::string dot() const;
@@ -69,23 +71,24 @@ protected:
   Model &trained() override { return *this; }
   void name_by_kind() override {}
 
-  // What summary() and dot() show: the calls in order. By default the layers, without types and connections.
+  // The rows of summary() and dot(): the calls in order. By default they are the layers, without types and connections.
   struct Row {
     std::string name, kind;
     std::vector<std::string> results, connections;
-    std::shared_ptr<const Module> layer; // of an input, none
+    std::shared_ptr<const Module> layer; // null for an input
   };
   virtual std::vector<Row> rows() const;
-  // What dot() shows, where that is more than the table.
+  // The rows of dot(), if they differ from those of the table.
   virtual std::vector<Row> picture() const { return rows(); }
-  // Called before a layer is given out, whose output() may be asked for.
+  // Called before get_layer() and layers() return a layer, because the caller may use the layer's output().
   virtual void before_layer() const {}
   friend class callbacks::TensorBoard;
   // The name of a layer in this model.
   std::string nameOf(const layers::Layer &layer) const;
 };
 
-// A shared handle to a model: a Sequential or a Functional one, or your own that has to be a layer of another.
+// A shared handle to a model: a Sequential or Functional model, or a model of your own that is to be a layer of another
+// model.
 class CALQUE_API ModelHandle : public layers::Layer {
 public:
   explicit ModelHandle(std::shared_ptr<Model> model) : Layer(model), model_(std::move(model)) {}
@@ -93,7 +96,7 @@ public:
   // StateError for an empty handle.
   Model &model(SourceLocation where = SourceLocation::current()) const;
 
-  // As of the model: see trainer.h.
+  // See trainer.h.
   void compile(CompileOptions options = {}, SourceLocation where = SourceLocation::current()) const {
     model(where).compile(std::move(options), where);
   }
@@ -156,7 +159,7 @@ public:
     return model(where).optimizer(where);
   }
 
-  // As of a model.
+  // See Model.
   std::vector<layers::Layer> layers(SourceLocation where = SourceLocation::current()) const {
     return model(where).layers();
   }
@@ -166,9 +169,10 @@ public:
   layers::Layer get_layer(std::int64_t index, SourceLocation where = SourceLocation::current()) const {
     return model(where).get_layer(index, where);
   }
-  // The inputs and outputs of the model's own graph, so that another model ends at one of its layers:
-  // models::Functional(base.inputs(), base.get_layer("gap").output()). StateError for a model that has none; ValueError
-  // for input() and output() where there are several. A model of your own has those of its call, as any layer.
+  // The inputs and outputs of the model's own graph. With them another model can end at one of its layers:
+  // models::Functional(base.inputs(), base.get_layer("gap").output()). StateError for a model without a graph. input()
+  // and output() throw a ValueError if there are several. For a model of your own, input() and output() are those of
+  // its call, as for any layer.
   SymbolicTensors inputs(SourceLocation where = SourceLocation::current()) const {
     return model(where).graph_inputs(where);
   }

@@ -12,8 +12,7 @@
 namespace calque {
 namespace models {
 
-// What a Sequential consists of: a layer, a module of the user's own with an operator() on a tensor, or first the
-// input.
+// A part of a Sequential: a layer, a module of your own with an operator() on a tensor, or as the first part the input.
 class CALQUE_API SequentialPart {
 public:
   template <std::derived_from<layers::Layer> L> SequentialPart(const L &layer) : layer_(layer) {}
@@ -34,15 +33,15 @@ private:
   std::optional<SymbolicTensor> input_;
 };
 
-// Those without a name get one: "dense", "dense_1". A layer may occur more than once. The mask that a layer gives is
-// passed to the next.
+// A model that calls its layers one after the other. Layers without a name get one: "dense", "dense_1". A layer may
+// occur more than once. The mask of a layer's result is passed to the next layer.
 class CALQUE_API Sequential : public ModelHandle {
 public:
   Sequential(std::initializer_list<SequentialPart> parts = {}, SourceLocation where = SourceLocation::current());
   // ValueError for an input that is not the first part, and for a layer that this model is a part of.
   void add(const SequentialPart &part, SourceLocation where = SourceLocation::current());
 
-  // The graph of the layers, which Input() or build() make; else it is that of the first call, with a batch of any
+  // The graph of the layers. Input() or build() makes it; otherwise the first call makes it, with an unknown batch
   // size. StateError before.
   SymbolicTensor input(SourceLocation where = SourceLocation::current()) const;
   SymbolicTensor output(SourceLocation where = SourceLocation::current()) const;

@@ -45,7 +45,7 @@ namespace models {
 struct Batch {
   Tensors x, y = {};
   std::optional<Tensor> sample_weight = std::nullopt;
-  Tensors sample_weights = {}; // of the outputs, by their names or in their order; then there is no sample_weight
+  Tensors sample_weights = {}; // for each output, by name or in order; sample_weight is empty then
 };
 
 } // namespace models
@@ -123,7 +123,7 @@ class CALQUE_API MetricsOption {
 public:
   using List = std::vector<AnyMetric>;
 
-  // What stands in braces: a metric, a name, or a list.
+  // An item in braces: a metric, a name, or a list.
   class CALQUE_API Item {
   public:
     template <typename M>
@@ -176,22 +176,22 @@ private:
 
 struct CompileOptions {
   optimizers::Optimizer optimizer = "rmsprop";
-  PerOutput<losses::AnyLoss> loss = {}; // none: what add_loss() gives alone
+  PerOutput<losses::AnyLoss> loss = {}; // none: the values of add_loss() alone
   MetricsOption metrics = {};
   PerOutput<double> loss_weights = {};
-  MetricsOption weighted_metrics = {}; // with the examples' weights
+  MetricsOption weighted_metrics = {}; // these use the weights of the examples
   bool run_eagerly = false;            // each step line by line
 };
 
 namespace models {
 
-// The data of a call: tensors in batches, or a sequence of batches that can be iterated over again and again, such as a
-// data set: of pairs (x, y), of tuples (x, y, sample_weight), or of Batch. Each of the three is a tensor, Tensors, or a
-// map of tensors by their names.
+// The data of a call: tensors in batches, or a sequence of batches that can be iterated over repeatedly, such as a data
+// set. Its elements are pairs (x, y), tuples (x, y, sample_weight), or objects of Batch. x, y and sample_weight are a
+// tensor, Tensors, or a map of tensors by their names.
 class CALQUE_API Batches {
 public:
-  // Gives the next batch, or says that there is none. One that can say where it stands as text goes to a place of a
-  // text too, also in another process.
+  // A callable that makes the next batch, or returns false at the end. It may have a state: get_state returns the
+  // position in the data as text, and set_state moves to such a position, also in another process.
   class Next {
   public:
     Next() = default;
@@ -230,12 +230,12 @@ public:
             batch = batchOf(**at);
             return true;
           };
-          // Whether the iterator stands at a batch that was given, and where it stands.
+          // The state: whether the iterator is at a batch that was returned already, and the iterator's own state.
           if constexpr (requires(const std::string & text) { at->set_state(text); })
             return Next(
                 next, [at, isFirst] { return (*isFirst ? "0 " : "1 ") + at->get_state(); },
                 [at, isFirst](const std::string & text) {
-                  // As it is where it is none of these, so that an error has the whole of it.
+                  // An invalid text is passed unchanged, so that the error shows all of it.
                   at->set_state(text.starts_with("0 ") || text.starts_with("1 ") ? text.substr(2) : text);
                   *isFirst = text.starts_with("0");
                 });
@@ -258,7 +258,8 @@ public:
   const std::optional<std::int64_t> &size() const { return size_; }
   bool is_infinite() const { return isInfinite_; }
 
-  // A batch with weights. A single tensor without a name holds for all outputs; else each output has its own.
+  // A batch with weights. A single tensor without a name is the weight for all outputs; otherwise each output has a
+  // tensor of its own.
   static Batch weighted(Batch batch, Tensors sample_weight);
 
 private:
@@ -305,13 +306,13 @@ private:
 };
 
 struct FitOptions {
-  std::int64_t batch_size = 32; // of tensors; data sets have batches
+  std::int64_t batch_size = 32; // if the data is tensors; elements of data sets are batches
   std::int64_t epochs = 1;
   int verbose = 1; // 0: silent; 1: a bar on a terminal, else lines; 2: a line for each epoch
   std::vector<callbacks::AnyCallback> callbacks = {};
-  double validation_split = 0; // this part at the end of the tensors, before shuffling, is for validation
+  double validation_split = 0; // the share of the tensors, at their end before shuffling, that is for validation
   ValidationData validation_data = {};
-  bool shuffle = true;                              // tensors, in each epoch
+  bool shuffle = true;                              // shuffles tensors in each epoch
   std::map<std::int64_t, double> class_weight = {}; // of each label; 1 for others
   // The weight of each example, when x and y are tensors: one tensor for all outputs, or one for each output,
   // {{"score", a}, {"kind", b}} or {a, b}. Outputs that are not named have the weight 1.
@@ -460,7 +461,7 @@ private:
   void buildOptimizer(const std::vector<Variable> &weights);
   void forgetStale();
   Logs step(bool trains, const Batch &batch);
-  // For a validation of fit(), which learns where in the data it has ended.
+  // `validation` is for fit(), which needs to know the position in the data at which the validation has ended.
   Logs evaluateAll(const Batches &data, std::optional<std::int64_t> steps, std::vector<callbacks::AnyCallback> &all,
                    Batches::Next *validation);
   std::unique_ptr<State> state;
@@ -476,8 +477,8 @@ struct SplitOptions {
   std::optional<Tensor> stratify = std::nullopt;   // integer labels [N]; both parts have the same share of each label
   std::optional<std::int64_t> seed = std::nullopt; // drawn from the global generator unless given
 };
-// As in scikit-learn: the rows are shuffled, and without shuffling the last rows are for testing. ValueError for a part
-// without examples; with stratify, also for a class with fewer than two examples, and for shuffle = false.
+// Splits as scikit-learn does: the rows are shuffled; without shuffling, the last rows are for testing. ValueError for
+// a part without examples; with stratify, also for a class with fewer than two examples, and for shuffle = false.
 CALQUE_API Split train_test_split(const Tensor &x, const Tensor &y, SplitOptions options = {},
                                   SourceLocation where = SourceLocation::current());
 
