@@ -10,7 +10,8 @@
 
 namespace calque {
 
-// The attribute of a function that lists the arguments, of variables, whose new values are its last results.
+// The attribute of a function that lists the arguments that are variables with new values. The new values are the
+// function's last results.
 inline constexpr llvm::StringLiteral kAssignedAttr = "calque.assigned";
 
 // The attribute of a function that lists its boxed results: stacks of one entry, whose sizes are late.
@@ -19,15 +20,15 @@ inline constexpr llvm::StringLiteral kLateAttr = "calque.late";
 // The attribute of a loop that lists the loop variables which are stacks of one entry.
 inline constexpr llvm::StringLiteral kBoxesAttr = "calque.boxes";
 
-// The attribute of an operation on entries that lists for each result an operand which has its sizes, or -1 where these
-// are known.
+// The attribute of an operation on entries that lists for each result an operand with the same sizes, or -1 if the
+// sizes are known.
 inline constexpr llvm::StringLiteral kLikesAttr = "calque.likes";
 
-// The attribute of an assertion that an operation's results are finite if its operands are.
+// The attribute of an assertion that checks that an operation's results are finite if its operands are finite.
 inline constexpr llvm::StringLiteral kChecksNumerics = "calque.checks_numerics";
 
-// Which results of a function are connected, if its last operation is a `gradient` and the function returns results of
-// it. Expands the transformations in the function. True for a result of which that can't be said.
+// Which results of a function are connected. The function's last operation is a `gradient`, and the function returns
+// its results. Expands the transformations in the function. True for a result if connection can't be decided.
 llvm::SmallVector<bool> connectedResults(mlir::func::FuncOp function);
 
 #define GEN_PASS_DECL

@@ -21,23 +21,23 @@ private:
   llvm::DenseSet<mlir::Operation *> operations;
 };
 
-// Each emits its operation's results in its place and erases it. Emits a diagnostic before it fails.
-// Reverse mode; `cotangents`, if given, receives the value that replaces each result, or null if no path leads to the
-// result's source.
+// Each `expand` emits the results of its operation in its place, and erases the operation. It emits a diagnostic before
+// it fails. Reverse mode; `cotangents`, if given, receives the value that replaces each result, or null if no path
+// leads to the result's source.
 llvm::LogicalResult expand(ir::GradientOp gradient, Emitted &emitted,
                            llvm::SmallVectorImpl<mlir::Value> *cotangents = nullptr);
 llvm::LogicalResult expand(ir::JvpOp jvp, Emitted &emitted);         // forward mode
 llvm::LogicalResult expand(ir::UnbatchOp unbatch, Emitted &emitted); // vmap; together with its `batch`
 
-// Replaces a branch or a loop whose effects are assertions by one without effects and assertions behind it. Others
-// stay.
+// Replaces a branch or a loop whose only effects are assertions by one without effects, and assertions behind it. Other
+// operations do not change.
 void deferAssertions(mlir::Operation *op, Emitted &emitted);
 
 // Replaces a result of a transformation by a value. A result that is a source or a stop of an outer derivative becomes
 // a fresh SSA value, because `value` may also be another result or an operand: a derivative must tell these apart.
 void replaceResult(mlir::OpBuilder &builder, mlir::Value result, mlir::Value value);
 
-// Notes what the rules of one expansion emit. Transformations among it can be expanded at once.
+// Notes the operations that the rules of one expansion emit. Transformations among them can be expanded at once.
 class Emission : public mlir::OpBuilder::Listener {
 public:
   explicit Emission(Emitted &emitted) : emitted(emitted) {}
@@ -51,7 +51,7 @@ private:
   llvm::SmallVector<mlir::Operation *> transforms;
 };
 
-// The same for any of the three.
+// Whether an operation is one of these transformations, and `expand` for any of them.
 bool isTransform(mlir::Operation *op);
 llvm::LogicalResult expandTransform(mlir::Operation *op, Emitted &emitted);
 

@@ -1,4 +1,4 @@
-// What eager tapes record of a call of a compiled function: the function's program without its effects.
+// The record of an eager tape about a call of a compiled function: the function's program without its effects.
 #ifndef CALQUE_FRONTEND_COMPILED_CALLEDPROGRAM_H
 #define CALQUE_FRONTEND_COMPILED_CALLEDPROGRAM_H
 
@@ -21,15 +21,15 @@ struct CalledProgram {
     std::size_t number;
   };
 
-  std::uint64_t id = 0; // of what is kept for it; 0: nothing is
+  std::uint64_t id = 0; // of the data that is cached for it; 0: none
   schema::RecordingRef recording;
   std::vector<Input> inputs; // its parameters
 };
 
 CalledProgram calledProgram(const schema::Recording &program);
 
-// The types of all values of such a program, given the types of its parameters. The type of a value that is read of an
-// assigned variable follows from the others.
+// The types of all values of such a program, given the types of its parameters. The type of a value that is read from
+// an assigned variable follows from the other types.
 std::vector<schema::TensorType> valueTypes(const CalledProgram &program,
                                            std::span<const schema::TensorType> parameters);
 std::vector<schema::TensorType> valueTypes(const schema::Recording &recording,

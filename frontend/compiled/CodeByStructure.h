@@ -1,5 +1,5 @@
-// Runs Recordings whose native code is kept by their structure: those with the same operations on the same types share
-// it.
+// Runs Recordings whose native code is cached by structure: Recordings with the same operations on the same types share
+// code.
 #ifndef CALQUE_FRONTEND_COMPILED_CODEBYSTRUCTURE_H
 #define CALQUE_FRONTEND_COMPILED_CODEBYSTRUCTURE_H
 
@@ -21,7 +21,7 @@ inline constexpr std::size_t kMostCachedOperations = 2048;
 // faster; all others share the code of the form.
 class Versions {
 public:
-  // Notes a program of this form. Whether it is one of the first `most`.
+  // Notes a program of this form. Returns whether it is one of the first `most`.
   bool admit(KeyView form, int most);
 
 private:
@@ -29,7 +29,7 @@ private:
   HashMap<std::size_t, int> byForm; // by hash
 };
 
-// Which results of a recording are connected with its targets; the results are all of one `gradient`. Cached by
+// Which results of a recording are connected with its targets. All results are those of one `gradient`. Cached by
 // structure.
 std::vector<bool> connectedResults(const schema::Recording &recording);
 
@@ -37,7 +37,7 @@ std::vector<bool> connectedResults(const schema::Recording &recording);
 struct StructuredCode {
   const Code &code;
   std::vector<Tensor> indices;
-  std::optional<schema::Recording> indexed; // what the code is of, where it is not the recording itself
+  std::optional<schema::Recording> indexed; // the recording of the code, if it is not the given one
 };
 // The code of a recording, cached by structure, with checks of debug::enable_check_numerics() or without. Valid within
 // the caller's ReadScope.
@@ -48,7 +48,7 @@ std::vector<Tensor> runSlice(const Slice &slice, std::span<const Tensor> paramet
 
 // The structure of a recording as a key: everything but names and lines.
 Key structureKey(const schema::Recording &recording);
-// Appends words that tell attributes, or types, apart.
+// Appends words that distinguish attributes, or types.
 void appendKey(Key &key, const schema::Attribute &attribute);
 void appendKey(Key &key, const schema::TensorType &type);
 

@@ -1,4 +1,4 @@
-// The native code of a Recording: known code, or what the compiler makes.
+// The native code of a Recording: known code, or newly compiled code.
 #ifndef CALQUE_FRONTEND_COMPILED_COMPILATION_H
 #define CALQUE_FRONTEND_COMPILED_COMPILATION_H
 
@@ -10,7 +10,7 @@ namespace calque::detail {
 
 // Native code, and the types of its results and variables.
 struct Code {
-  // The sizes of all calls, for code of unknown sizes that serves calls of one shape.
+  // The sizes, computed once, if code of unknown sizes serves calls of one shape only.
   struct Sizes {
     std::vector<std::int64_t> inputs; // the executable's unknown inputs
     std::size_t workspaceBytes;
@@ -21,17 +21,17 @@ struct Code {
   std::vector<std::shared_ptr<const HostFunction>> hostFunctions; // by the numbers of the recording's host calls
   std::optional<Sizes> sizes = {};
 };
-// The code of a recording that was compiled before, by this process or another one; null where there is none.
+// The code of a recording that was compiled before, by this process or another one; null if there is none.
 std::unique_ptr<const Code> knownCode(const schema::Recording &recording,
                                       std::vector<std::shared_ptr<const HostFunction>> hostFunctions = {});
-// The same, if it was compiled when Calque was built.
+// The code of a recording that was compiled when Calque was built; else null.
 std::unique_ptr<const Code> installedCode(const schema::Recording &recording);
-// Code for a recording that has none. CompileError with the compiler's message and the line of the operation that it is
-// about, or `where`.
+// Compiles a recording without known code. CompileError with the compiler's message, and with the line of the operation
+// that the message is about, or `where`.
 std::unique_ptr<const Code> compileUnknown(const schema::Recording &recording,
                                            std::vector<std::shared_ptr<const HostFunction>> hostFunctions,
                                            SourceLocation where);
-// Known code, or else compiled; with checks of debug::enable_check_numerics() or without.
+// Returns known code, or compiles the recording; with the checks of debug::enable_check_numerics() or without.
 std::unique_ptr<const Code> compileRecording(const schema::Recording &recording,
                                              std::vector<std::shared_ptr<const HostFunction>> hostFunctions,
                                              SourceLocation where, bool checkNumerics = false);

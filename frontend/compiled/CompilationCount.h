@@ -1,4 +1,4 @@
-// Counts compilations for tests and tools, because compilations take the time.
+// Counts compilations for tests and tools, because compilations take most of the time.
 #ifndef CALQUE_FRONTEND_COMPILED_COMPILATIONCOUNT_H
 #define CALQUE_FRONTEND_COMPILED_COMPILATIONCOUNT_H
 

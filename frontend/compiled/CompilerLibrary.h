@@ -1,4 +1,4 @@
-// The compiler's library, which is loaded when something is first compiled.
+// The library of the compiler, which is loaded at the first compilation.
 #ifndef CALQUE_FRONTEND_COMPILED_COMPILERLIBRARY_H
 #define CALQUE_FRONTEND_COMPILED_COMPILERLIBRARY_H
 
@@ -11,10 +11,10 @@ namespace calque::detail {
 
 // The path of the compiler's library, or its file name alone if it is not beside this library.
 std::string compilerLibrary();
-// The compiler, loaded at the first use. CompileError when there is none. Its calls throw MemoryError from the moment at
-// which memory has run out in one of them.
+// The compiler, loaded at the first use. CompileError if it is missing. Once memory has run out in the compiler, all its
+// calls throw MemoryError.
 Compiler &compiler();
-// Throws this MemoryError, with a line of the user's.
+// Throws this MemoryError with a line of the user's program.
 [[noreturn]] void failForCompilersMemory(SourceLocation where);
 
 } // namespace calque::detail

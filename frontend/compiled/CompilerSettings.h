@@ -1,4 +1,4 @@
-// What the environment, or a caller, asks of the compiler.
+// The compiler's options, from the environment or from a caller.
 #ifndef CALQUE_FRONTEND_COMPILED_COMPILERSETTINGS_H
 #define CALQUE_FRONTEND_COMPILED_COMPILERSETTINGS_H
 
@@ -18,7 +18,7 @@ CALQUE_API void setCompileOptions(std::optional<CompileOptions> options);
 // target whose code the CPU can't run.
 CALQUE_API runtime::Cpu targetOf(const std::string &setting, runtime::Cpu host);
 
-// The same, with checks while debug::enable_check_numerics() holds.
+// The options of this thread, with checks if debug::enable_check_numerics() is on.
 CompileOptions checkedOptions();
 
 } // namespace calque::detail

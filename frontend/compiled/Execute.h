@@ -11,8 +11,8 @@ namespace calque::detail {
 void run(const Code &code, std::span<const Tensor *const> parameters, std::span<VariableState *const> variables,
          std::span<Tensor> results, const Caller &caller, std::vector<Tensor> *seen = nullptr);
 
-// Computes the sizes of code of unknown sizes once, for code that will be called only with inputs of these types. Its
-// results have known types.
+// Computes the sizes of code of unknown sizes once. The code must then be called only with inputs of these types. Its
+// results get known types.
 void fixSizes(Code &code, std::span<const schema::TensorType> inputs, const Caller &caller);
 
 } // namespace calque::detail

@@ -1,4 +1,4 @@
-// What a call of native code asks of the host: prints, host calls, and kernels of users' operations.
+// The services of the host for a call of native code: prints, host calls, and kernels of users' operations.
 #ifndef CALQUE_FRONTEND_COMPILED_HOSTOFCALL_H
 #define CALQUE_FRONTEND_COMPILED_HOSTOFCALL_H
 
@@ -13,7 +13,7 @@ namespace calque::detail {
 struct HostOfCall : runtime::HostCallbacks {
   HostOfCall(const Code &code, const Caller &caller)
       : HostCallbacks{&write, &callHost}, code(code), executable(*code.executable), caller(caller) {}
-  // Keeps an exception until native code has returned, since it can't unwind.
+  // Keeps an exception until native code has returned, because native code can't be unwound.
   static bool callHost(void *self, std::int32_t site, bool failed, const std::int64_t *words, std::size_t numAddresses);
   const std::string &textOf(const Site &site) const { return caller.text ? *caller.text : site.text; }
   // Runs the kernel of a user's operation.
@@ -26,7 +26,7 @@ struct HostOfCall : runtime::HostCallbacks {
   KeptByCall kept;
   std::exception_ptr thrown;
   runtime::PrintedLine line;
-  bool isHeard = false; // it has printed, or called the host: others than the caller notice the call
+  bool isHeard = false; // the call has printed or called the host, so that its repetition would be noticed
 };
 
 } // namespace calque::detail

@@ -1,4 +1,4 @@
-// Native code that is there already: in this process, or on disk from an earlier one.
+// Native code that exists already: in this process, or on disk from an earlier process.
 #ifndef CALQUE_FRONTEND_COMPILED_KNOWNCODE_H
 #define CALQUE_FRONTEND_COMPILED_KNOWNCODE_H
 
@@ -19,9 +19,9 @@ public:
   // The object of the process. ValueError for invalid settings in the environment.
   static KnownCode &ofProcess();
 
-  // The program of a recording. Its kernels are loaded.
+  // Returns the program of a recording, with loaded kernels.
   std::optional<CompiledProgram> find(const schema::Recording &recording, CompileOptions options);
-  // The same, if it was compiled when Calque was built.
+  // Returns the program if it was compiled when Calque was built.
   std::optional<CompiledProgram> findInstalled(const schema::Recording &recording, CompileOptions options);
   void add(const schema::Recording &recording, CompileOptions options, const CompiledProgram &program);
 
@@ -41,7 +41,7 @@ private:
   std::vector<runtime::CodeCache::Entry> load(std::span<const runtime::CacheKey> keys) const;
   // The kernels of a program as its entry stores them.
   std::vector<StoredKernel> stored(std::span<const runtime::KernelRef> kernels) const;
-  // Null for those that are not there.
+  // Null for kernels that are not known.
   std::vector<runtime::KernelRef> findAll(std::span<StoredKernel> kernels);
 
   runtime::KernelCache loaded;

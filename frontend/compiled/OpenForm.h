@@ -20,7 +20,7 @@ struct OpenForm {
   bool isOpen() const;
 };
 
-// The form of an operation on such operands, with such results. Sizes that the operation needs to know stay known.
+// The form of an operation on operands and results of these types. Sizes that the operation needs to know stay known.
 OpenForm openForm(schema::OpId op, std::span<const schema::TensorType> operands,
                   std::span<const schema::TensorType> results, std::span<const schema::Attribute> attributes);
 

@@ -1,4 +1,4 @@
-// Measures what the kernels of functions take, as the environment asks for it; docs/tools.md describes it to users.
+// Measures the time of the kernels of functions, if the environment asks for it; docs/tools.md describes it to users.
 //
 //   CALQUE_PROFILE=1           a table of each function when the process ends
 //   CALQUE_DUMP_FILE=FILE      appended to this file instead of written to standard error
@@ -13,8 +13,8 @@
 
 namespace calque::detail {
 
-// Whether the environment asks for a profile, before the first code is loaded: the steps of all code after this call
-// are measured then. ValueError for an invalid setting.
+// Whether the environment asks for a profile. Call it before the first code is loaded: the steps of all code after this
+// call are then measured. ValueError for an invalid setting.
 bool isProfiled();
 
 // Notes a function's code, to print its times when the process ends.

@@ -6,8 +6,8 @@
 
 namespace calque::detail {
 
-// A digest of the recording's operations, by their mnemonics, and of `context`. Names and lines are left out. Nothing
-// if the code depends on C++ that no recording contains: the rules of users' operations.
+// A digest of the recording's operations, by their mnemonics, and of `context`. Names and lines are left out.
+// std::nullopt if the code depends on C++ code that no recording contains: the rules of users' operations.
 std::optional<runtime::KernelKey> programKey(const schema::Recording &recording, std::string_view context);
 
 } // namespace calque::detail

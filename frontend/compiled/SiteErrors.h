@@ -8,12 +8,12 @@ namespace calque::detail {
 
 struct Signature;
 
-// Who runs code. Code that is cached by structure has the sites of the first caller; their lines and names come from
-// the recording of whoever runs it.
+// The caller of native code. Code that is cached by structure has the sites of its first caller. For other callers, the
+// lines and names of sites come from their own recordings.
 struct Caller {
-  SourceLocation where; // of the call: the line of the results, and of a failure that has none
+  SourceLocation where; // of the call: the line of results, and of failures without a line
   const schema::Recording *recording = nullptr;
-  const schema::SourceLine *operation = nullptr; // the code is this one operation's
+  const schema::SourceLine *operation = nullptr; // the line of the operation, if the code is that of one operation
   schema::OpId op = {};
   // Replaces the text of every site, if given: a label, a message, the symbol of a user's operation.
   const std::string *text = nullptr;
@@ -27,7 +27,7 @@ struct SizesDisagree : ShapeError {
   const Code *code;
 };
 
-// What a failing site is called, and its line.
+// The name of a failing site, and its line.
 struct Failure {
   std::string operation, index;
   SourceLocation where;
@@ -39,7 +39,7 @@ Failure failureAt(const Site &site, const Caller &caller);
 [[noreturn]] void throwSite(const Code &code, const CalqueErrorSlot &slot, const Caller &caller, bool isHeard = false,
                             const std::string &failedElements = {});
 
-// What the text of a MemoryError begins with.
+// The beginning of a MemoryError's text.
 std::string whose(const Caller &caller);
 
 } // namespace calque::detail

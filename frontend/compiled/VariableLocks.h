@@ -34,7 +34,8 @@ private:
   static inline constinit thread_local VariableLocks *held = nullptr;
 };
 
-// StateError for a variable that a call in progress on this thread has locked, which only a host call can touch.
+// StateError for a variable that a call in progress on this thread has locked. Only a host call can get here with such
+// a variable.
 void refuseHeld(const VariableState &variable, SourceLocation where);
 
 } // namespace calque::detail

@@ -1,4 +1,4 @@
-// The one door that every operation goes through.
+// Applies operations. Every operation, eager or traced, goes through these functions.
 #ifndef CALQUE_FRONTEND_CORE_APPLY_H
 #define CALQUE_FRONTEND_CORE_APPLY_H
 
@@ -10,15 +10,16 @@
 namespace calque::detail {
 
 // Applies an operation of at most one result: checks it by its type rule, records or runs it, and shows it to the
-// tapes. Returns an empty Tensor for an operation without results. ShapeError, DTypeError, ValueError by the type rule.
+// tapes. Returns an empty Tensor for an operation without results. ShapeError, DTypeError or ValueError if the type
+// rule refuses the operands.
 CALQUE_API Tensor apply(schema::OpId op, std::span<const Tensor> operands,
                         std::span<const schema::Attribute> attributes, SourceLocation where);
 
-// The same for an operation of any number of results.
+// Applies an operation of any number of results.
 CALQUE_API std::vector<Tensor> applyAll(schema::OpId op, std::span<const Tensor> operands,
                                         std::span<const schema::Attribute> attributes, SourceLocation where);
 
-// An operation of at most one result, with the gradient of its record whatever overrides are in force.
+// Applies an operation of at most one result, and ignores GradientOverrides: its gradient is that of its record.
 Tensor applyAsIs(schema::OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes,
                  SourceLocation where);
 
@@ -30,10 +31,10 @@ std::vector<Tensor> applyPublicAll(schema::OpId op, std::initializer_list<const 
 Tensor applyPublic(schema::OpId op, const std::vector<Tensor> &operands,
                    std::initializer_list<schema::Attribute> attributes, SourceLocation where);
 
-// The same for a shape with unknown sizes, by the operation that the record names as `open`.
+// Does the same for a shape with unknown sizes, by the operation that the record names as `open`.
 Tensor applyPublicOpen(schema::OpId open, std::initializer_list<const Operand *> operands, const Shape &shape,
                        std::initializer_list<schema::Attribute> others, SourceLocation where);
-// A number as an element of x. DTypeError and ValueError by the rule of number.h.
+// Converts a number to the element type of x. DTypeError and ValueError by the rule of number.h.
 schema::Scalar numberFor(const Operand &x, const Number &number);
 
 // Returns x for use where the type of `like` is required. DTypeError or ShapeError with the message if the types
@@ -42,11 +43,12 @@ schema::Scalar numberFor(const Operand &x, const Number &number);
 Tensor fitting(const std::string &message, const Tensor &x, const Tensor &like, const char *operation,
                SourceLocation where);
 
-// Zeros of a tensor's type, whose sizes may be unknown; onesLike is in calque/transforms.h. No gradient passes from
-// either to the tensor.
+// Returns zeros of a tensor's type. Its sizes may be unknown. No gradient passes from the zeros to the tensor.
+// onesLike, in calque/transforms.h, is the same for ones.
 Tensor zerosLike(const Tensor &x, SourceLocation where);
 
-// The operands as tensors. Numbers adopt the element type of the tensors beside them, but for indices and conditions.
+// Returns the operands as tensors. Numbers adopt the element type of the tensors beside them, except indices and
+// conditions.
 std::vector<Tensor> adoptNumbers(schema::OpId op, std::span<const Operand *const> operands);
 
 } // namespace calque::detail

@@ -1,5 +1,4 @@
-// The library call in progress on this thread: its line and its name, which errors and recorded operations give the
-// user.
+// The library call in progress on this thread. Errors and recorded operations have its line and its name.
 #ifndef CALQUE_FRONTEND_CORE_CALLNAMES_H
 #define CALQUE_FRONTEND_CORE_CALLNAMES_H
 
@@ -15,15 +14,15 @@ namespace calque::detail {
 SourceLocation userLine(SourceLocation where);
 // Whether a library call is in progress.
 bool inLibraryCall();
-// `where` as the line of a recorded operation, with the name of the library call in progress.
+// Returns `where` as the line of a recorded operation, with the name of the library call in progress.
 schema::SourceLine recordedLine(SourceLocation where);
 
-// The name that errors give an operation: that of the library call in progress, or of the operation's public function.
+// The name of an operation in errors: that of the library call in progress, or of the operation's public function.
 std::string_view nameInMessages(schema::OpId op);
-// The same for a recorded operation.
+// The name of a recorded operation in errors.
 std::string_view nameInMessages(schema::OpId op, const schema::SourceLine &line);
 
-// While such an object lives, recorded operations have its name in messages, whatever library call is in progress.
+// While a CalledAs lives, recorded operations have its name in messages, even if a library call is in progress.
 class CalledAs {
 public:
   explicit CalledAs(const char *function);
@@ -37,13 +36,14 @@ private:
 
 // The checks that the library records for itself. Their failures have texts and classes of their own.
 enum class LibraryCheck {
-  None,         // an operation of the user's
-  AssignedFits, // that a value of unknown sizes fits the variable to which it is assigned
-  LoopFollowed, // that a loop of C++ code has not gone on farther than tracing has followed it
+  None,         // an operation of the user
+  AssignedFits, // checks that a value of unknown sizes fits the variable to which it is assigned
+  LoopFollowed, // checks that a loop of C++ code makes no more iterations than tracing has followed
 };
-// The check that a recorded operation is. The operation and its name in messages tell, and files keep both.
+// Returns which check a recorded operation is. This follows from the operation and from its name in messages, which are
+// both in files.
 LibraryCheck libraryCheckOf(const schema::RecordedOp &op);
-// The name under which an operation is recorded that is such a check.
+// The name with which a check of this kind is recorded.
 const char *recordedNameOf(LibraryCheck check);
 
 } // namespace calque::detail

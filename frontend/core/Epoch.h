@@ -1,12 +1,12 @@
-// Epoch-based reclamation (Fraser: Practical lock-freedom, 2004): when objects that readers find without a lock may be
-// freed.
+// Epoch-based reclamation (Fraser: Practical lock-freedom, 2004). It determines when objects that readers find without
+// a lock may be freed.
 //
 //   ReadScope scope;                      // a reader: what it finds from here on lives until the end of the scope
 //   T *entry = table.find(...);
 //
 // A writer makes an object unreachable, retires it with a new epoch, and frees it once no scope of an earlier epoch is
-// open. Scopes nest; only the outermost counts. C++20 and Abseil have nothing of the kind; a shared_ptr for each reader
-// would be a counter that all threads write to.
+// open. Scopes nest; only the outermost counts. C++20 and Abseil have no such class. With a shared_ptr for each reader,
+// all threads would write to one counter.
 #ifndef CALQUE_FRONTEND_CORE_EPOCH_H
 #define CALQUE_FRONTEND_CORE_EPOCH_H
 
@@ -18,9 +18,9 @@
 namespace calque::detail {
 
 struct EpochRecord {
-  std::atomic<std::uint64_t> epoch{0}; // in which the thread's scope began; 0: none is open
+  std::atomic<std::uint64_t> epoch{0}; // the epoch in which the thread's scope began; 0: no scope is open
   std::atomic<bool> taken{true};
-  unsigned depth = 0; // the thread's own
+  unsigned depth = 0; // used by the thread alone
   EpochRecord *next = nullptr;
 };
 
@@ -49,7 +49,7 @@ private:
 // The objects that a writer has made unreachable. Guarded by the writer's lock.
 class Retired {
 public:
-  // Memory for so many more: the next calls of add() throw nothing.
+  // Allocates memory for this many more objects, so that the next calls of add() don't throw.
   void reserve(std::size_t more);
   void add(std::shared_ptr<const void> object);
   // Frees the objects that no open scope can have found.

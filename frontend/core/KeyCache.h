@@ -1,5 +1,6 @@
-// A cache, for all threads, of values that are made of keys. Lookups take no lock. A missing value is made outside of
-// the lock, and the first thread that has made it stores it. Beyond its cap it evicts the least recently used value.
+// A cache of values that are made from keys, for all threads. Lookups take no lock. A missing value is made without
+// holding the lock; the first thread that has made it stores it. Beyond its cap, the cache evicts the least recently
+// used value.
 //
 //   static auto *cache = new KeyCache<Type>(4096); // never destroyed: other threads may still run
 //   ReadScope scope;                               // for as long as the value is used
@@ -18,10 +19,10 @@ template <typename T> class KeyCache {
 public:
   explicit KeyCache(std::size_t most) : table(most) {}
 
-  // Null where there is none.
+  // Null if the key has no value.
   const T *find(KeyView key) const { return valueOf(table.find(hashKey(key), key)); }
 
-  // `make` may use the cache, and where it throws nothing is kept. The key's words may change meanwhile.
+  // `make` may use the cache. If it throws, nothing is stored. The words of `key` may change while `make` runs.
   template <typename Make> const T &findOrMake(KeyView key, Make make) {
     std::size_t hash = hashKey(key);
     if (const T *found = valueOf(table.find(hash, key)))

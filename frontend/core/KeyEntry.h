@@ -1,4 +1,4 @@
-// The keys of lookups, and the base class of what is found by them.
+// The keys of lookups, and the base class of the entries that are found by keys.
 #ifndef CALQUE_FRONTEND_CORE_KEYENTRY_H
 #define CALQUE_FRONTEND_CORE_KEYENTRY_H
 
@@ -15,7 +15,7 @@ using KeyView = std::span<const std::uint64_t>;
 // Positions of a key that match any word, ascending.
 using Positions = std::vector<std::uint32_t>;
 
-// The hash of a key's words but for those at the unknown positions.
+// The hash of a key's words, except those at the unknown positions.
 inline std::size_t hashKey(KeyView key, std::span<const std::uint32_t> unknown = {}) {
   std::uint64_t hash = 0x9e3779b97f4a7c15ULL ^ key.size();
   auto add = [&](KeyView words) {
@@ -36,8 +36,8 @@ inline std::size_t hashKey(KeyView key, std::span<const std::uint32_t> unknown =
 struct KeyEntry {
   Key key;
   std::size_t hash = 0;
-  Positions unknown;        // none: a plain entry, else a pattern
-  std::uint64_t number = 0; // in the order in which entries were made
+  Positions unknown;        // empty: a plain entry; else a pattern
+  std::uint64_t number = 0; // counts entries in the order in which they were made
   std::atomic<std::uint64_t> lastUse{0};
 
   bool isPattern() const { return !unknown.empty(); }

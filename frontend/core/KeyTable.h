@@ -1,7 +1,7 @@
 // A hash table whose readers take no lock: open addressing, with entries published into empty slots. Patterns are
 // entries that match many keys; of several that match, the most specific one wins. Beyond a cap, the table evicts the
-// least recently used entry. Tables of Abseil and of the standard library lock their readers out while one writes, look
-// up one key at a time and never evict.
+// least recently used entry. With tables of Abseil or the standard library, readers must wait while a thread writes.
+// These tables also have no patterns, and never evict.
 #ifndef CALQUE_FRONTEND_CORE_KEYTABLE_H
 #define CALQUE_FRONTEND_CORE_KEYTABLE_H
 
@@ -24,7 +24,7 @@ enum class Recency { Exact, Coarse };
 // There is one writer at a time. Readers hold a ReadScope for as long as they use an entry.
 template <typename T, Recency recency = Recency::Coarse> class KeyTable {
 public:
-  // `most`: entries at once; 0: any number.
+  // `most`: the largest number of entries; 0: no limit.
   explicit KeyTable(std::size_t most = 0)
       : slots_(std::make_shared<Slots>(kFewestSlots)), current_(slots_.get()), most_(most) {}
   KeyTable(const KeyTable &) = delete;
@@ -42,14 +42,14 @@ public:
   T *find(std::size_t hash, KeyView key) const {
     return find(hash, key, [](const T &) { return true; });
   }
-  // The first made of the accepted entries with exactly these words and unknown positions; this is no use of it.
+  // The first made of the accepted entries with exactly these words and unknown positions. Does not count as a use of
+  // the entry.
   template <typename Accept> T *findSame(KeyView key, const Positions &unknown, Accept accept) const {
     const Slots &slots = *current_.load();
     return unknown.empty() ? slots.find(hashKey(key), key, accept) : slots.patterns.findSame(key, unknown, accept);
   }
 
-  // Inserts an entry, after it has evicted another one where the table is full. Where memory runs out, nothing has
-  // changed.
+  // Inserts an entry. If the table is full, evicts another entry first. If memory runs out, the table has not changed.
   T *insert(std::shared_ptr<T> entry) {
     T *result = entry.get();
     std::list<std::shared_ptr<T>> added;
@@ -86,8 +86,8 @@ public:
     return result;
   }
 
-  // Removes all entries. They are freed after the last ReadScope that may have found them. Where memory runs out,
-  // nothing has changed.
+  // Removes all entries. They are freed after the last ReadScope that may have found them. If memory runs out, the
+  // table has not changed.
   void clear() {
     retired_.reserve(live_.size() + 1);
     publish(std::make_shared<Slots>(kFewestSlots));
@@ -127,7 +127,7 @@ private:
       entries[i].store(entry, std::memory_order_release);
       ++taken;
     }
-    // The slot stays taken, because lookups of other keys go on behind it.
+    // The slot stays taken, because lookups of other keys continue behind it.
     void remove(const T *entry) {
       std::size_t i = entry->hash & mask;
       while (entries[i].load(std::memory_order_relaxed) != entry)
@@ -160,7 +160,8 @@ private:
     }
   }
 
-  // A use of each live entry of a table with a cap, the earliest first; later uses are looked up when it comes first.
+  // For each live entry of a table with a cap, one known use, the earliest first. An entry's later uses are read when
+  // its known use is first.
   struct Use {
     std::uint64_t time, number;
     typename std::list<std::shared_ptr<T>>::iterator entry;
@@ -175,9 +176,10 @@ private:
     byUse_.pop_back();
   }
 
-  // The least recently used of the live entries, whose use is then the first; the first one made of several.
+  // Returns the least recently used live entry; of several, the one that was made first. Its use is then the first of
+  // the heap.
   typename std::list<std::shared_ptr<T>>::iterator leastRecentlyUsed() {
-    // The heap takes in uses up to now, and no later ones: readers go on meanwhile.
+    // Uses after this moment are ignored, because readers continue meanwhile.
     std::uint64_t now = clock_.load();
     while (true) {
       Use oldest = byUse_.front();
@@ -190,25 +192,26 @@ private:
     }
   }
 
-  // Of the live entries, one more and one less.
+  // Makes slots with the live entries and `added`, without `removed`.
   std::shared_ptr<Slots> slotsOf(T *added, const T *removed) const {
     std::vector<T *> plain, patterns;
     for (const std::shared_ptr<T> &entry : live_)
       if (entry.get() != removed)
         (entry->isPattern() ? patterns : plain).push_back(entry.get());
     (added->isPattern() ? patterns : plain).push_back(added);
-    // A third is taken, so that as many insertions as there are slots in a sixth are made before the next time.
+    // A third of the slots is taken. So the next slots are made after a number of insertions that is a sixth of the
+    // slots.
     auto slots = std::make_shared<Slots>(std::bit_ceil(std::max(kFewestSlots, 3 * plain.size())));
     for (T *entry : plain)
       slots->place(entry);
     slots->patterns = PatternIndex<T>(patterns);
     return slots;
   }
-  // The retired objects have room for one more.
+  // retired_ must have memory reserved for one more object.
   void publish(std::shared_ptr<Slots> slots) {
     std::swap(slots_, slots);
     current_.store(slots_.get());
-    retired_.add(std::move(slots)); // that no reader finds from now on
+    retired_.add(std::move(slots)); // readers don't find the old slots from now on
   }
 
   static constexpr std::size_t kFewestSlots = 16;

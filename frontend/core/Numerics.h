@@ -1,4 +1,4 @@
-// The checks of debug::enable_check_numerics(): the first operation that makes a NaN or an infinity of finite numbers
+// The checks of debug::enable_check_numerics(): the first operation that makes a NaN or an infinity from finite numbers
 // fails.
 #ifndef CALQUE_FRONTEND_CORE_NUMERICS_H
 #define CALQUE_FRONTEND_CORE_NUMERICS_H
@@ -14,8 +14,8 @@ namespace calque::detail {
 extern std::atomic<bool> checkingNumerics;
 inline bool checksNumerics() { return checkingNumerics.load(std::memory_order_relaxed); }
 
-// The same for a program of eager operations, whose checks read all that they are given. A tape does not keep elements
-// that no gradient takes.
+// Whether checks are on, and a program of eager operations with these inputs can have them. The checks read all inputs,
+// but a tape does not keep elements that no gradient needs.
 bool canCheckNumerics(std::span<const Tensor *const> inputs);
 
 // AssertionError if a result of an eager operation is not finite, and all operands are.

@@ -1,6 +1,6 @@
 // A pool of memory for small objects that are made and freed often, on any thread. Each thread has a free list, and
-// threads exchange batches of blocks. The pool keeps all memory, so that a steady program does not call operator new.
-// A std::pmr pool is of one thread, or locks for each block, and Abseil has none.
+// threads exchange batches of blocks. The pool keeps all memory, so that a steady program does not call operator new. A
+// std::pmr pool serves one thread, or takes a lock for each block. Abseil has no pool.
 //
 //   std::allocate_shared<TensorImpl>(PoolAllocator<TensorImpl>());
 #ifndef CALQUE_FRONTEND_CORE_OBJECTPOOL_H

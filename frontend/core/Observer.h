@@ -1,4 +1,4 @@
-// Who watches the operations that run eagerly on this thread.
+// The observer of the operations that run eagerly on this thread.
 #ifndef CALQUE_FRONTEND_CORE_OBSERVER_H
 #define CALQUE_FRONTEND_CORE_OBSERVER_H
 
@@ -15,7 +15,7 @@ using Observer = std::function<void(schema::OpId op, std::span<const Tensor> res
 // The observer of this thread, or null.
 const Observer *currentObserver();
 
-// Sets it, or none, for a scope.
+// Sets the observer of this thread, which may be null, for a scope.
 class ObserverScope {
 public:
   explicit ObserverScope(Observer observer = nullptr);

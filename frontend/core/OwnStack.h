@@ -1,5 +1,5 @@
-// Runs what needs a deep stack on a thread that has one: compilers recurse, and the caller's stack may be the 16 KiB of
-// a fiber or of a small thread. A std::thread can't be given the size of its stack.
+// Runs code that needs a deep stack on a thread with such a stack. Compilers recurse, and the caller's stack may be the
+// 16 KiB of a fiber or of a small thread. The stack size of a std::thread can't be chosen.
 #ifndef CALQUE_FRONTEND_CORE_OWNSTACK_H
 #define CALQUE_FRONTEND_CORE_OWNSTACK_H
 
@@ -19,8 +19,8 @@ template <typename F> void onOwnStack(F &&work) {
              const_cast<void *>(static_cast<const void *>(std::addressof(work))));
 }
 
-// The number of tasks of this thread that other threads are doing: while it is not 0, this thread makes progress
-// although it takes no CPU time. Other threads may read it for as long as this one runs.
+// The number of tasks of this thread that run on other threads. While it is not 0, this thread makes progress although
+// it takes no CPU time. Other threads may read the number as long as this thread runs.
 std::atomic<int> &workElsewhere();
 
 } // namespace calque::detail

@@ -1,6 +1,6 @@
-// Finds which of many patterns match a key. A form is the number of words of a key and which of them are unknown; the
-// patterns of one form are in a hash table by their known words. So a lookup takes as many probes as there are forms of
-// the key's size, however many patterns there are. An index is made of all patterns at once, and then only read.
+// Finds the patterns that match a key. The form of a pattern is its number of words, and the positions of its unknown
+// words. Patterns of one form are in a hash table by their known words. So a lookup makes one probe for each form of
+// the key's size, for any number of patterns. An index is made from all patterns at once, and then only read.
 #ifndef CALQUE_FRONTEND_CORE_PATTERNINDEX_H
 #define CALQUE_FRONTEND_CORE_PATTERNINDEX_H
 
@@ -33,13 +33,13 @@ public:
 
   bool empty() const { return forms.empty(); }
 
-  // The most specific of the accepted patterns that match; the first one made where several are.
+  // The most specific of the accepted patterns that match; of several, the one that was made first.
   template <typename Accept> T *find(KeyView key, Accept accept) const {
     T *first = nullptr;
     absl::InlinedVector<T *, 8> matches; // none is less specific than another
     for (auto form = firstOfSize(key.size()); form != forms.end() && form->keySize == key.size(); ++form) {
       T *match = form->find(key, accept);
-      // Of more specific forms are those that come before.
+      // Patterns of more specific forms come earlier.
       if (!match ||
           std::any_of(matches.begin(), matches.end(), [&](T *other) { return other->moreSpecificThan(*match); }))
         continue;
@@ -89,7 +89,7 @@ private:
                             [](const Form &form, std::size_t size) { return form.keySize < size; });
   }
 
-  std::vector<Form> forms; // by the key's size, those with fewer unknown words first
+  std::vector<Form> forms; // ordered by the key's size, then by the number of unknown words
 };
 
 } // namespace calque::detail

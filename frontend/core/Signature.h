@@ -1,5 +1,5 @@
-// The parts of a call's arguments, with their names and types. It is slower to make than the key, and serves misses,
-// messages and listings.
+// The parts of a call's arguments, with their names and types. Making it is slower than making the key. It is used for
+// misses, messages and listings.
 #ifndef CALQUE_FRONTEND_CORE_SIGNATURE_H
 #define CALQUE_FRONTEND_CORE_SIGNATURE_H
 
@@ -9,7 +9,7 @@
 
 namespace calque::detail {
 
-// A TensorSpec as an argument is a Tensor that points to this.
+// A TensorSpec that is an argument becomes a Tensor that points to a SpecImpl.
 struct SpecImpl : TensorImpl {
   std::string name;
   bool anyRank = false;
@@ -37,7 +37,7 @@ struct Signature {
   bool hasSpecs = false;              // TensorSpecs are among the arguments
   bool hasAnyRank = false;
 
-  // What messages call the n-th tensor; empty where there are fewer tensors.
+  // The name of tensor number n in messages; empty if there are fewer tensors.
   std::string tensorPath(std::size_t n) const;
   // One line for each part: "argument 0: float32[?,3]".
   std::string str(const std::string &indent) const;
@@ -63,8 +63,8 @@ Signature declared(const Signature &given, std::span<const ExpectedTensor> expec
 // The signature that covers both, with unknown sizes where the two differ. Nothing if they differ in more than sizes.
 std::optional<Signature> relaxed(const Signature &a, const Signature &b);
 
-// The first part in which a call differs from a concrete function's signature, as the end of a sentence; empty if none
-// does.
+// The first part in which a call differs from a concrete function's signature, as the end of a sentence; empty if no
+// part differs.
 std::string mismatch(const Signature &expected, const Signature &given);
 
 // "argument 0 was float32[2] and is float32[3]", for each part that differs.

@@ -20,7 +20,7 @@ struct TensorImpl {
   std::uint64_t id = 0;    // unique in the process, so that tapes and traces need not keep the tensor
   std::uint64_t trace = 0; // the trace that made it; 0: eager
   schema::ValueId value = -1;
-  SourceLocation where; // what made it; unknown for what only gives on another's elements
+  SourceLocation where; // the line that made the tensor; unknown for a tensor that only passes on another's elements
 };
 
 // A fresh id for a tensor or a trace; never 0.
@@ -33,16 +33,17 @@ inline std::string typeOf(const Tensor &x) { return implOf(x).type->str(); }
 
 // A type, cached: a call with recently used sizes allocates no types for its results.
 TypeRef sharedType(DType dtype, std::span<const std::int64_t> dims);
-// `where` is the line at which a decision on the tensor is reported, and which a library call without a line of its own
-// takes.
+// `where` is the line of errors about decisions on the tensor, and the line of library calls without a line of their
+// own.
 Tensor makeEager(TypeRef type, runtime::Buffer buffer, SourceLocation where = {});
-// The same for elements that the caller has made: where runs of a lambda make them again and again, they are kept once.
+// makeEager for elements that the caller has made. If runs of a lambda make equal elements repeatedly, they are stored
+// once.
 Tensor makeConstant(TypeRef type, runtime::Buffer buffer, SourceLocation where = {});
 // Memory for a tensor of a type without unknown sizes. MemoryError if there is none; its text begins with `whose`.
 runtime::Buffer allocate(const schema::TensorType &type, SourceLocation where, const std::string &whose = "");
 // An eager tensor of rank 0. DTypeError and ValueError by the rule of number.h.
 Tensor makeScalar(const Number &number, DType dtype, SourceLocation where);
-// ValueError for a number that was cast to the enumeration.
+// ValueError for a DType that is no enumerator, but was cast from another number.
 void requireElementType(DType dtype, SourceLocation where);
 // Refuses negative sizes, and shapes whose bytes overflow.
 void checkShape(const schema::Dims &shape, DType dtype, SourceLocation where);

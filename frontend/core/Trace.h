@@ -13,7 +13,7 @@
 
 namespace calque::detail {
 
-// The most elements of a tensor that becomes a constant, where the trace alone holds it.
+// The largest number of elements of a tensor that becomes a constant, if the trace alone holds it.
 inline constexpr std::int64_t kMostConstantElements = 16;
 
 class Activity;
@@ -22,13 +22,13 @@ class MadeConstants;
 // Identifies a question to a tape: its line, and how many questions the line has asked since the last decision of host
 // code. A line may ask several, for instance in a helper that is called more than once.
 using Question = std::tuple<std::string_view, unsigned, std::size_t>;
-// The sources for which runs of host code ask tapes, by the question and the number of the source. As long as a source
-// may be connected on some path, it counts as connected on all paths. So no path is told that a gradient is missing
-// because of what another path does.
+// The sources for which runs of host code ask tapes, by the question and the number of the source. A source that may be
+// connected on some path counts as connected on all paths. So a gradient that exists on one path is not reported as
+// missing on another path.
 struct AskedSources {
   using Key = std::pair<Question, std::size_t>;
-  std::set<Key> asked, connected; // of these, those that a path leads from
-  std::set<Key> unconnected;      // on all paths, as earlier runs have found
+  std::set<Key> asked, connected; // connected: the asked sources from which a path leads to the target
+  std::set<Key> unconnected;      // not connected on any path, as earlier runs have found
 };
 
 class Trace {
@@ -38,7 +38,7 @@ public:
   // the trace `outer` that it uses.
   static std::shared_ptr<Trace> inside(std::shared_ptr<Trace> outer, const char *what);
 
-  // `name` is what messages call it: "argument 0".
+  // `name` is the parameter's name in messages: "argument 0".
   Tensor addParameter(TypeRef type, std::string name = "");
   // The value of a tensor of this trace, or the capture of another tensor. LeakedTensorError for a tensor of a trace
   // that has ended or is not around this one.
@@ -70,7 +70,7 @@ public:
   // and with random numbers that are drawn now. StateError if the value depends on the function's arguments, on a host
   // call, or on a variable that the function has assigned.
   Tensor evaluate(const Tensor &x, SourceLocation where);
-  // The operation just recorded moves a generator on, from its state `before`.
+  // Notes that the latest operation advances a generator from its state `before`.
   void noteDraw(const std::shared_ptr<VariableState> &generator, const Tensor &before);
   // Ends the recording; its results must be set. Small captured tensors that nothing else holds become constants,
   // because no tape can be asked for their gradients. (`every`: all captured tensors become constants, however large
@@ -78,7 +78,7 @@ public:
   // removed.
   void finish(bool every = false);
 
-  SourceLocation call; // that is traced: the line of what the lambda is given
+  SourceLocation call; // the call that is traced; its line is that of the lambda's arguments
   const std::uint64_t id;
   const bool mayMakeVariables;
   // mayFallBack: the trace is a relaxed one. If user code asks for one of its unknown sizes, the trace is abandoned.
@@ -100,7 +100,7 @@ public:
   std::shared_ptr<HostDecisions> decisions;
   // Set in a run that explores native control flow, else null.
   AskedSources *askedSources = nullptr;
-  // Of runs, and of what is traced in one, else null.
+  // Set in a run of a lambda, and in traces inside of a run; else null.
   std::shared_ptr<MadeConstants> madeConstants;
   // Whether the trace is one of several paths.
   bool isOneOfPaths() const { return askedSources || decisions; }
@@ -126,7 +126,7 @@ public:
   const std::vector<Held> &held() const { return held_; }
   // The function's own trace, which the regions are in.
   Trace &root();
-  // Whether a host call may stand here.
+  // Whether a host call is allowed here.
   bool mayCallHost() const { return !inner || (isRegion && outer->mayCallHost()); }
   // Appends a captured tensor's elements to a recording.
   schema::ValueId appendConstantOf(std::size_t capture, schema::Recording &to) const;
@@ -147,7 +147,7 @@ private:
   std::shared_ptr<Trace> outer;       // null in eager mode
   std::vector<schema::ValueId> reads; // each variable's present value; -1: not read yet
   HashMap<std::uint64_t, schema::ValueId> captured;
-  std::vector<schema::SourceLine> captureLines; // where each was met first
+  std::vector<schema::SourceLine> captureLines; // the line of the first use of each capture
   struct Draw {
     std::shared_ptr<VariableState> generator;
     schema::ValueId before, after;

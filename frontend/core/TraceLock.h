@@ -7,8 +7,8 @@
 // - A lambda that waits for a thread which calls the function: the owner neither runs nor waits for a lock. The waiting
 //   thread gives up with an error.
 //
-// A lambda may take as long as it likes, so that no fork() waits for it. In the child, what other threads own is free:
-// nothing is written to the function before its trace is there.
+// A lambda may run for any time, so fork() does not wait for it. In the child, locks of other threads are free, because
+// nothing is written to a function before its trace is complete.
 #ifndef CALQUE_FRONTEND_CORE_TRACELOCK_H
 #define CALQUE_FRONTEND_CORE_TRACELOCK_H
 
@@ -42,7 +42,7 @@ public:
     TraceLock &held;
   };
 
-  // In a forked process, in which this thread is the only one.
+  // For a forked process, in which this thread is the only one.
   static void dropOtherOwners();
 
 private:

@@ -8,7 +8,8 @@
 
 namespace calque::detail {
 
-// To standard error, also while the process ends, when what a handler refers to may be gone.
+// Prints a warning to standard error. Use it also while the process ends, when the objects to which a handler refers
+// may be destroyed.
 void printWarning(const std::string &message, SourceLocation where = {});
 
 } // namespace calque::detail

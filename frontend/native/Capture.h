@@ -1,4 +1,4 @@
-// Tracing of lambdas whose C++ code decides on traced tensors.
+// Traces lambdas with native control flow: C++ code that decides on traced tensors.
 #ifndef CALQUE_FRONTEND_NATIVE_CAPTURE_H
 #define CALQUE_FRONTEND_NATIVE_CAPTURE_H
 
@@ -13,12 +13,12 @@
 
 namespace calque::detail {
 
-// The decisions of host code in a trace: first given ones, then others that lead to an end.
+// The decisions of host code in a trace: first the given ones, then others that lead to an end.
 class HostDecisions {
 public:
   explicit HostDecisions(native::Decisions wanted = {}) : wanted(std::move(wanted)) {}
 
-  // A value that was decided on before is decided alike.
+  // A value that was decided on before gets the same answer.
   bool decide(Trace &trace, const Tensor &x, bool isDeclared, SourceLocation where);
   // The next question of a line to a tape.
   Question questionAt(SourceLocation where);
@@ -48,18 +48,19 @@ private:
   std::optional<native::NotCaptured> failed;
 };
 
-// Whether a traced tensor's only element is not zero, as the current trace has it. `isDeclared`: it is the condition of
-// a loop all of whose iterations are alike by declaration.
+// Decides whether a traced tensor's only element is not zero, and records the decision in the current trace.
+// `isDeclared`: the tensor is the condition of a loop whose iterations are all alike by declaration.
 bool decideOn(const Tensor &x, SourceLocation where, bool isDeclared = false);
 
-// What a run of a lambda gives: tensors, and a text that differs where results differ in what is no tensor.
+// The result of a run of a lambda: its tensors, and a text of the parts that are not tensors. Results that differ in
+// such parts have different texts.
 struct HostResults {
   std::vector<Tensor> tensors;
   std::string structure;
 };
 
-// Appends to the current trace what the lambda does on all its paths, and returns the results. `body` is run many
-// times, each time in a trace inside of this one. StateError where that can't be captured.
+// Appends the operations of all paths of the lambda to the current trace, and returns the results. Runs `body` many
+// times, each time in a trace inside of this one. StateError if the control flow can't be captured.
 std::vector<Tensor> captureNative(absl::FunctionRef<HostResults()> body, SourceLocation where);
 
 [[noreturn]] void throwNotCaptured(const native::NotCaptured &reason, SourceLocation where);

@@ -1,4 +1,5 @@
-// Whether the derivatives of a program with branches and loops are those of the C++ that it was captured from.
+// Checks that the derivatives of a program with branches and loops are those of the C++ code from which it was
+// captured.
 //
 // A value that a branch or a loop returns is one SSA value inside and another one outside. A derivative with respect to
 // the value outside would miss everything that was computed from the value inside, or from a value that equals it on
@@ -24,8 +25,8 @@ struct OtherNames {
 };
 OtherNames otherNames(const schema::Recording &recording, schema::ValueId value);
 
-// Whether derivatives of targets by sources, stopped by ends, would miss a path that the eager C++ has: this is so if a
-// source or an end has other names, and a path to the targets goes through one of them.
+// Whether derivatives of targets with respect to sources, stopped at ends, would miss a path that the eager C++ code
+// has. They would if a source or an end has other names, and a path to the targets goes through one of these.
 bool passesOver(const schema::Recording &recording, std::span<const schema::ValueId> targets,
                 std::span<const schema::ValueId> sources, std::span<const schema::ValueId> ends);
 

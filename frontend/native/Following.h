@@ -13,7 +13,8 @@
 
 namespace calque::detail {
 
-// Each level follows some times as far as the one before. On the farthest one, loops do not count.
+// Each level follows loops several times as far as the level before. On the farthest level, loops do not count
+// iterations.
 inline constexpr int kFarthestLevel = 3;
 
 // The level on which this thread traces.
@@ -31,7 +32,7 @@ private:
 
 native::Limits limitsAt(int level);
 
-// The message of the check that a loop has not gone on too far.
+// The message of the check that a loop makes no more iterations than were followed.
 std::string tooFarText(std::size_t iterations);
 
 struct LoopTooFar : StateError {
@@ -46,7 +47,7 @@ struct LoopTooFar : StateError {
 // Warns if the function is traced again on the farthest level.
 void warnOfFarthest(int level, const LoopTooFar &error);
 
-// Traces and runs until the loops were followed as far as the call goes.
+// Traces and runs, on farther levels if needed, until the call needs no more iterations than were followed.
 template <typename Attempt> auto followAsFarAsNeeded(Attempt attempt) {
   for (int level = followLevel();;)
     try {

@@ -12,7 +12,7 @@ namespace calque::detail::native {
 
 struct Origin {
   enum class From { Outside, Parameter, Local, None } from = From::None;
-  // The value of what comes from outside, the number of a parameter, or the distance to the state's first value.
+  // The number of a value from outside, the number of a parameter, or the distance to the state's first value.
   Value number = 0;
   bool operator==(const Origin &) const = default;
 };
@@ -32,9 +32,10 @@ struct Edge {
 // Every way into a state ends with the steps of the edge and then the state's own steps. Values are local to a state
 // and its edges.
 //
-// Host code may end a loop by counting, which no tensor shows. So a state has up to five edges: for a condition that is
-// false and true; where control arrives from inside of the loop for the n-th time, taken before the state's steps; and
-// where the first and second one are used for the n-th time. Counts begin where the loop does.
+// Host code may end a loop by counting, and no tensor shows the count. So a state has up to five edges. Two are for a
+// condition that is false, and true. One is taken before the state's steps, when control arrives from inside of the
+// loop for the n-th time. Two are taken when the first, and the second edge, is used for the n-th time. Counts begin
+// when the loop begins.
 struct State {
   static constexpr std::size_t kArrived = 2, kUsed = 3, kNumEdges = 5;
 
@@ -46,8 +47,9 @@ struct State {
   schema::SourceLine line; // of the condition
   std::size_t numParameters = 0;
   Edge edges[kNumEdges];             // of the start, only the first
-  std::size_t limits[3] = {0, 0, 0}; // n, of arrivals and of each side's uses; 0: there is none
-  // How many iterations of the loop that it begins are known; nothing where they are all, because the host ends it.
+  std::size_t limits[3] = {0, 0, 0}; // n for arrivals, and for the uses of each side; 0: no such edge
+  // The number of iterations that were followed, if the state begins a loop. std::nullopt: all of them, because host
+  // code ends the loop.
   std::optional<std::size_t> iterations = 0;
 
   template <typename Visit> void forEachEdge(Visit visit) const {
@@ -60,8 +62,8 @@ struct State {
 struct Graph {
   static constexpr int kStart = 0;
   std::vector<State> states;
-  // By state: those of the loop that it begins, which no other way leads into; empty if it begins none. The beginning
-  // of the innermost loop that it is in, or -1.
+  // loops: for each state, the states of the loop that it begins, or empty. Control enters the loop only through its
+  // first state. innermost: for each state, the first state of the innermost loop around it, or -1.
   std::vector<std::set<int>> loops;
   std::vector<int> innermost;
 
@@ -73,16 +75,16 @@ struct Graph {
   void findLoops();
 };
 
-// Where a graph does not explain a path.
+// The place at which a graph does not explain a path.
 struct Disagreement {
-  std::size_t decisions = 0; // that were made before
-  // The edge on which control was, and how many of its steps and of its target's were explained.
+  std::size_t decisions = 0; // the number of decisions before
+  // The edge on which control was, and the number of explained steps of the edge and its target.
   int from = Graph::kStart;
   std::size_t slot = 0, steps = 0;
-  // The times that control had arrived at the edge's target from inside of its loop, with this one, and that it had
-  // used the edge.
+  // How often control had arrived at the edge's target from inside of its loop, including this time, and how often it
+  // had used the edge.
   std::size_t arrivals = 0, uses = 0;
-  bool isOfValues = false; // the path does the same with other values
+  bool isOfValues = false; // the path has the same operations with other values
 };
 std::optional<Disagreement> disagreement(const Graph &graph, const Path &path);
 
@@ -95,7 +97,7 @@ public:
     int from;
     std::size_t slot;
   };
-  // The edges that a decision leads along, or the start, one after the other: more than one where a count is reached.
+  // The edges along which the start, or a decision, leads, in order. There are several if a count is reached.
   const absl::InlinedVector<Hop, 2> &begin();
   const absl::InlinedVector<Hop, 2> &take(bool side);
   int state() const { return state_; }

@@ -11,13 +11,13 @@ namespace calque::detail::native {
 
 class Learner {
 public:
-  // Runs the lambda with those decisions, and then with others, until it ends.
+  // Runs the lambda with the given decisions, and then with any others, until it ends.
   using Run = absl::FunctionRef<Path(const Decisions &)>;
   explicit Learner(Run run, Limits limits = {}) : run(run), limits(limits) {}
 
-  // NotCaptured where it can't be learnt.
+  // NotCaptured if the control flow can't be learnt.
   void learn();
-  // What was learnt, with counters made visible.
+  // Returns the learnt graph, with counts as parameters.
   struct Learnt {
     Graph graph;
     std::vector<std::vector<Sample>> samples; // of each state's parameters
@@ -29,32 +29,32 @@ private:
   struct Bound {
     Node *state; // the representative of the state that counts
     std::size_t slot, count;
-    Decisions access; // the first way on which it is reached
+    Decisions access; // the decisions of the first path that reaches it
   };
 
   const Path &follow(const Decisions &decisions);
-  // Adds a path to the tree, as far as the decisions and some that follow.
+  // Adds a path to the tree, up to the end of the decisions and some more.
   void record(const Decisions &decisions);
-  // How many decisions of a path come before a count that the tree does not know on this path.
+  // The number of a path's decisions before the first count that the tree does not know on this path.
   std::size_t knownGates(const Decisions &decisions) const;
-  // Adds what a path that the graph does not explain says about each of its states.
+  // Adds evidence about each state of a path that the graph does not explain.
   void addEvidence(const Decisions &decisions);
 
   void build();
   int classify(Node &node);
   int addState(Node &node);
 
-  // Whether all tried paths agree with the graph. Evidence is added where one does not.
+  // Whether all tried paths agree with the graph. Adds evidence for a path that does not.
   bool check();
   bool explains(const Decisions &decisions);
-  // Whether a disagreement is explained by a count, which becomes part of the graph, or was explained by one that
-  // proves wrong and is dropped.
+  // Whether a count explains a disagreement, and is added to the graph, or whether the disagreement shows that a count
+  // is wrong, and the count is dropped.
   bool isCounted(const Disagreement &at, const Decisions &decisions);
   bool addBound(int state, std::size_t slot, std::size_t count, const Decisions &decisions);
   bool dropBound(int state, std::size_t slot);
-  // Keeps two ways into a loop apart, on which it has different counts.
+  // Keeps two ways into a loop apart if the loop has different counts on them.
   bool split(int state, std::size_t slot, const Decisions &decisions);
-  // Removes from the tree what was seen behind counts before they were known.
+  // Removes the nodes that were added behind counts before the counts were known.
   void cutBehindCounts();
 
   Run run;
@@ -70,10 +70,10 @@ private:
   bool isComplete = false; // the graph
   Decisions lastEvidence;
   std::vector<std::vector<Sample>> samples_;
-  std::vector<std::size_t> iterations;             // that each loop was followed, by the state that begins it
-  HashSet<Decisions> explained;                    // by this graph
-  HashSet<Decisions> confirmed;                    // by a run of its own
-  HashMap<Decisions, std::unique_ptr<Path>> paths; // that were run, as long as there are few steps
+  std::vector<std::size_t> iterations; // the iterations that each loop was followed, by the state that begins the loop
+  HashSet<Decisions> explained;        // by this graph
+  HashSet<Decisions> confirmed;        // by a run of its own
+  HashMap<Decisions, std::unique_ptr<Path>> paths; // paths that were run, kept as long as they have few steps
   std::size_t keptSteps = 0, runs = 0, steps = 0, shortest = 1'000'000;
   Path last;
 };

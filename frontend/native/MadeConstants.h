@@ -1,6 +1,6 @@
 // The elements of the tensors that a lambda makes while its paths are learnt. Each of hundreds of runs goes through its
-// loops again, up to thousands of times, and makes the same tensors in each iteration. Tensors never change, so those
-// of equal elements share one buffer: what runs hold does not grow with their number.
+// loops again, up to thousands of times, and makes the same tensors in each iteration. Tensors never change, so tensors
+// with equal elements share one buffer, and the memory of runs does not grow with their number.
 //
 //   buffer = made.shared(type, std::move(buffer));
 //   buffer = made.filled(type, element, fill); // zeros, ones and others of one element are filled once
@@ -15,12 +15,12 @@
 
 namespace calque::detail {
 
-// Of one thread, which traces.
+// Used by one thread, which traces.
 class MadeConstants {
 public:
-  // An earlier buffer with the same elements, else `made`, which has those of a tensor of this type.
+  // Returns an earlier buffer with the same elements, or else `made`, which has the elements of a tensor of this type.
   runtime::Buffer shared(const schema::TensorType &type, runtime::Buffer made);
-  // The same for a tensor whose elements all have these bytes, which `fill` makes where there is none.
+  // Does the same for a tensor whose elements all have these bytes. `fill` makes the buffer if there is none.
   runtime::Buffer filled(const schema::TensorType &type, const void *element,
                          absl::FunctionRef<runtime::Buffer()> fill);
 
@@ -32,7 +32,7 @@ private:
   std::size_t heldSinceLook = 0;
 };
 
-// Those of the runs that this thread is in, or null.
+// The constants of the runs in progress on this thread, or null.
 MadeConstants *constantsOfRuns();
 
 } // namespace calque::detail

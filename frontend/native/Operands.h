@@ -9,24 +9,24 @@
 
 namespace calque::detail::native {
 
-// Thrown for two nodes that the graph takes for one state, but that differ.
+// Thrown for two nodes that are one state in the graph, but differ.
 struct Conflict {
   const Node *a, *b;
 };
 
-// A value that a parameter has on some path, and the node whose path it is on.
+// A value that a parameter has on a path, and the node at which the path is.
 struct Sample {
   const Node *node = nullptr;
   Value value = kNoValue;
 };
 
-// How many of a state's last steps do not belong to its prologue, although they are alike on all ways into the state.
-// The key is the state's representative node.
+// The number of a state's last steps that do not belong to its prologue, although they are the same on all ways into
+// the state. The key is the state's representative node.
 using PrologueLimits = HashMap<const Node *, std::size_t>;
 
-// Completes a graph whose states have edges with targets only, by the nodes of a tree. `representatives` has a node for
-// each state. Returns the samples of each state's parameters. Throws a Conflict; NotCaptured where loop variables do
-// not close.
+// Completes a graph whose edges have only their targets, from the nodes of a tree. `representatives` has a node for
+// each state. Returns the samples of each state's parameters. Throws a Conflict. NotCaptured if no fixed set of loop
+// variables has all values that an iteration takes from earlier ones.
 std::vector<std::vector<Sample>> inferOperands(Graph &graph, const Node &root,
                                                const std::vector<Node *> &representatives, PrologueLimits &limits);
 

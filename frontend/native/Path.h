@@ -12,11 +12,11 @@
 
 namespace calque::detail::native {
 
-// A value of a path. From 0 on they are computed on the path and numbered along it; below 0 they come from outside, and
-// are the same on all paths.
+// A value of a path. Values that the path computes have the numbers 0, 1, ... in order. Values from outside have
+// numbers below 0, and are the same on all paths.
 using Value = std::int32_t;
 inline constexpr Value kNoValue = std::numeric_limits<Value>::min();
-// The number of a kind of operation or of an end. Equal numbers mean: equal in all but operands.
+// The number of a kind of operation, or of an end. Operations of one kind are equal except for their operands.
 using Kind = std::uint32_t;
 // Decisions in order, as '0' and '1'.
 using Decisions = std::string;
@@ -31,7 +31,7 @@ struct Decision {
   Value condition = 0;
   std::size_t position = 0; // the number of steps before it
   bool taken = false;
-  bool isDeclared = false; // a loop's, all of whose iterations are alike by declaration
+  bool isDeclared = false; // the decision of a loop whose iterations are all alike by declaration
   schema::SourceLine line;
 };
 

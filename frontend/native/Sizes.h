@@ -19,8 +19,8 @@ public:
 
   // The parameters of a state, as tensors.
   using Known = std::pair<int, std::vector<Tensor>>;
-  // The shape that a parameter of a state has on some way to it, in sizes of the known tensors and of tensors from
-  // outside. Nothing if a size is that of none of them.
+  // The shape of a parameter of a state on some way to the state, as sizes of the known tensors and of tensors from
+  // outside. std::nullopt if a size is not a size of any of these.
   std::optional<Shape> shapeOf(int state, std::size_t parameter, std::span<const Known> known);
 
 private:

@@ -1,4 +1,4 @@
-// All that was seen of a lambda: a tree of decisions, which paths share as long as they agree.
+// The tree of all runs of a lambda. Paths share nodes as long as they make the same decisions.
 #ifndef CALQUE_FRONTEND_NATIVE_TREE_H
 #define CALQUE_FRONTEND_NATIVE_TREE_H
 
@@ -20,7 +20,7 @@ struct Node {
   Kind end = 0;
   std::vector<Value> results;
   Value condition = 0;
-  bool isDeclared = false; // as of a Decision
+  bool isDeclared = false; // see Decision
   schema::SourceLine line; // of the condition
   Node *children[2] = {nullptr, nullptr};
   // The edge by which a count led here (State::kArrived and following), or 0.
@@ -35,9 +35,9 @@ struct Node {
 
 class Tree {
 public:
-  // Adds a path as far as so many decisions. NotCaptured where it contradicts an earlier one.
+  // Adds the first `mostDecisions` decisions of a path. NotCaptured if the path contradicts an earlier one.
   void insert(const Path &path, std::size_t mostDecisions);
-  // The node that decisions lead to; null where it is not known.
+  // The node to which decisions lead; null if it is not known.
   Node *find(const Decisions &decisions);
   const Node *find(const Decisions &decisions) const { return const_cast<Tree *>(this)->find(decisions); }
   Node &root() { return nodes.front(); }

@@ -1,4 +1,4 @@
-// What the numbers of paths stand for: operations, tensors from outside, and messages.
+// The meanings of the numbers in paths: operations, tensors from outside, and messages.
 #ifndef CALQUE_FRONTEND_NATIVE_VOCABULARY_H
 #define CALQUE_FRONTEND_NATIVE_VOCABULARY_H
 
@@ -18,14 +18,14 @@ public:
   // Appends the operation to the current trace.
   virtual std::vector<Tensor> apply(Kind step, const std::vector<Tensor> &operands) const = 0;
   virtual bool hasEffect(Kind step) const = 0;
-  // Null where the step has no such result.
+  // Null if the step has no such result.
   virtual const schema::TensorType *typeOf(Kind step, std::size_t result) const = 0;
   virtual Tensor outside(Value value) const = 0;
   virtual const schema::TensorType &typeOfOutside(Value value) const = 0;
-  // The types of the results for operands of other types; none where these don't fit.
+  // The types of the results for operands of other types; empty if the operands don't fit.
   virtual std::vector<schema::TensorType> resultsFor(Kind step, std::span<const schema::TensorType> operands) const = 0;
-  // What an end that throws says. That of one that returns has the types of its results behind kTypesOfEnd
-  // (native/Emission.h).
+  // The message of an end that throws. For an end that returns, the text has the types of its results behind
+  // kTypesOfEnd (native/Emission.h).
   virtual const std::string &messageOf(Kind end) const = 0;
 };
 
