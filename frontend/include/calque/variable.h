@@ -46,7 +46,7 @@ public:
   Variable &operator=(const Variable &other) & = default;
   Variable &operator=(Variable &&other) & noexcept = default;
 
-  // StateError for an empty handle; so do all other members except state() and same_as().
+  // All members but state() and same_as() throw a StateError for an empty handle.
   const std::string &name(SourceLocation where = SourceLocation::current()) const;
   DType dtype(SourceLocation where = SourceLocation::current()) const;
   Shape shape(SourceLocation where = SourceLocation::current()) const;
@@ -107,8 +107,8 @@ private:
   std::shared_ptr<detail::VariableState> state_;
 };
 
-// Prints the value as a tensor is printed. A tape does not watch the variable because of it. While tracing, and for an
-// argument of a traced function, prints the name and the type: <variable 'w' float32[3]>.
+// Prints the value as a tensor is printed. A tape does not count this as a read of the variable. While tracing, and for
+// an argument of a traced function, prints the name and the type: <variable 'w' float32[3]>.
 CALQUE_API std::ostream &operator<<(std::ostream &os, const Variable &x);
 
 namespace detail {
