@@ -211,8 +211,8 @@ public:
   virtual bool ranOutOfMemory() const = 0;
 };
 
-// Returns null when the version is not the library's; throws std::bad_alloc. Native code calls these functions of the runtime, whatever the
-// process shows by name.
+// Returns null when the version is not the library's; throws std::bad_alloc. Native code calls these functions of the
+// runtime, whatever the process shows by name.
 using CompilerFactory = Compiler *(*)(int version, const runtime::RuntimeFunction *functions);
 
 } // namespace calque

@@ -11,8 +11,8 @@ namespace calque::detail {
 
 // The path of the compiler's library, or its file name alone if it is not beside this library.
 std::string compilerLibrary();
-// The compiler, loaded at the first use. CompileError if it is missing. Once memory has run out in the compiler, all its
-// calls throw MemoryError.
+// The compiler, loaded at the first use. CompileError if it is missing. Once memory has run out in the compiler, all
+// its calls throw MemoryError.
 Compiler &compiler();
 // Throws this MemoryError with a line of the user's program.
 [[noreturn]] void failForCompilersMemory(SourceLocation where);
