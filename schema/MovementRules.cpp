@@ -1,3 +1,4 @@
+// The type rules of operations that make tensors and move their elements.
 #include "absl/strings/str_cat.h"
 #include "schema/TypeRules.h"
 
@@ -7,19 +8,6 @@
 namespace calque::schema {
 
 namespace {
-
-Fault checkIndices(const TensorType &indices) {
-  if (!is_integer(indices.dtype))
-    return dtypeFault(absl::StrCat("indices must be ", names_of({DTypeKind::Integer}, "or"), ", not ", indices.str()));
-  return {};
-}
-
-Fault checkSizes(const Ints &shape) {
-  for (std::int64_t dim : shape)
-    if (dim < 0 && dim != kOpenSize)
-      return valueFault(absl::StrCat("a size must not be negative: ", shapeString(shape)));
-  return {};
-}
 
 Fault checkPerDimension(const Ints &values, const TensorType &type, const char *what) {
   if (static_cast<std::int64_t>(values.size()) != type.rank())
@@ -47,33 +35,6 @@ Fault iota(const OpCall &call, std::vector<TensorType> &results) {
   results.push_back(std::move(result));
   return {};
 }
-
-namespace {
-// The attribute `shape` with the sizes that `sizes` names of operands in place of those that are open.
-Fault openShape(const OpCall &call, Dims &shape) {
-  shape = ints(call, 0);
-  const Ints &sizes = ints(call, 1);
-  std::size_t next = 0;
-  for (std::int64_t &size : shape) {
-    if (size != kOpenSize)
-      continue;
-    if (next + 2 > sizes.size())
-      return valueFault(
-          absl::StrCat("the shape ", shapeString(shape), " has more open sizes than ", shapeString(sizes), " gives"));
-    std::int64_t operand = sizes[next], axis = 0;
-    if (operand < 0 || operand >= static_cast<std::int64_t>(call.operands.size()))
-      return valueFault(absl::StrCat("there is no operand ", operand, " to take a size from"));
-    if (Fault fault = normalizeAxis(sizes[next + 1], call[operand].rank(), axis))
-      return fault;
-    size = call[operand].dims[axis];
-    next += 2;
-  }
-  if (next != sizes.size())
-    return valueFault(
-        absl::StrCat("the shape ", shapeString(shape), " has fewer open sizes than ", shapeString(sizes), " gives"));
-  return {};
-}
-} // namespace
 
 Fault iotaOpen(const OpCall &call, std::vector<TensorType> &results) {
   Attribute attributes[] = {Ints(), call.attributes[2], call.attributes[3]};
@@ -454,190 +415,6 @@ Fault pad(const OpCall &call, std::vector<TensorType> &results) {
           return fault;
   results.push_back(std::move(result));
   return {};
-}
-
-Fault gather(const OpCall &call, std::vector<TensorType> &results) {
-  if (Fault fault = checkIndices(call[1]))
-    return fault;
-  std::int64_t axis = 0;
-  if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(0), call[0].rank(), axis))
-    return fault;
-  TensorType result = call[0];
-  result.dims.erase(result.dims.begin() + axis);
-  result.dims.insert(result.dims.begin() + axis, call[1].dims.begin(), call[1].dims.end());
-  results.push_back(std::move(result));
-  return {};
-}
-
-Fault updateAt(const OpCall &call, std::vector<TensorType> &results) {
-  TensorType operands[] = {call[0], call[1]};
-  std::vector<TensorType> slices;
-  if (Fault fault = gather(OpCall{call.op, operands, call.attributes}, slices))
-    return fault;
-  if (call[1].rank() != 0)
-    return shapeFault(absl::StrCat("the index must be a scalar, not ", call[1].str()));
-  if (call[0].dtype != call[2].dtype)
-    return dtypeFault(absl::StrCat("the slice is ", call[2].str(), " and the tensor ", call[0].str()));
-  if (!fit(call[2], slices[0]))
-    return shapeFault(absl::StrCat("the slice must be ", slices[0].str(), ", not ", call[2].str()));
-  results.push_back(call[0]);
-  return {};
-}
-
-Fault gatherPut(const OpCall &call, std::vector<TensorType> &results) {
-  TensorType operands[] = {call[1], call[2]};
-  std::vector<TensorType> slices;
-  if (Fault fault = gather(OpCall{call.op, operands, call.attributes}, slices))
-    return fault;
-  if (call[1].dtype == DType::Bool)
-    return dtypeFault(absl::StrCat("takes numbers, not ", call[1].str()));
-  if (call[0].dtype != call[1].dtype)
-    return dtypeFault(absl::StrCat("the slices are ", call[0].str(), " and the tensor is ", call[1].str()));
-  if (!fit(call[0], slices[0]))
-    return shapeFault(absl::StrCat("the slices must be ", slices[0].str(), ", not ", call[0].str()));
-  results.push_back(call[1]);
-  return {};
-}
-
-Fault takeAlongAxis(const OpCall &call, std::vector<TensorType> &results) {
-  const TensorType &x = call[0], &indices = call[1];
-  if (Fault fault = checkIndices(indices))
-    return fault;
-  std::int64_t axis = 0;
-  if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(0), x.rank(), axis))
-    return fault;
-  if (indices.rank() != x.rank())
-    return shapeFault(absl::StrCat("the indices must have the rank of ", x.str(), ", unlike ", indices.str()));
-  TensorType others = x, result{x.dtype, indices.dims};
-  others.dims[axis] = indices.dims[axis];
-  if (!fit(others, {x.dtype, indices.dims}))
-    return shapeFault(absl::StrCat("the indices must have the sizes of ", x.str(), " but along axis ", axis,
-                                   ", unlike ", indices.str()));
-  for (std::int64_t i = 0; i < x.rank(); ++i)
-    if (result.dims[i] == kOpenSize)
-      result.dims[i] = others.dims[i];
-  results.push_back(std::move(result));
-  return {};
-}
-
-Fault putAlongAxis(const OpCall &call, std::vector<TensorType> &results) {
-  TensorType operands[] = {call[1], call[2]};
-  std::vector<TensorType> taken;
-  if (Fault fault = takeAlongAxis(OpCall{call.op, operands, call.attributes}, taken))
-    return fault;
-  if (call[1].dtype == DType::Bool)
-    return dtypeFault(absl::StrCat("takes numbers, not ", call[1].str()));
-  if (call[0].dtype != call[1].dtype)
-    return dtypeFault(absl::StrCat("the elements are ", call[0].str(), " and the tensor is ", call[1].str()));
-  if (!fit(call[0], taken[0]))
-    return shapeFault(absl::StrCat("the elements must be ", taken[0].str(), ", not ", call[0].str()));
-  results.push_back(call[1]);
-  return {};
-}
-
-Fault argSort(const OpCall &call, std::vector<TensorType> &results) {
-  std::int64_t axis = 0;
-  if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(0), call[0].rank(), axis))
-    return fault;
-  results.push_back({DType::Int64, call[0].dims});
-  return {};
-}
-
-namespace {
-Fault oneHotOf(const TensorType &indices, std::int64_t depth, DType dtype, std::vector<TensorType> &results) {
-  if (Fault fault = checkIndices(indices))
-    return fault;
-  TensorType result{dtype, indices.dims};
-  result.dims.push_back(depth);
-  results.push_back(std::move(result));
-  return {};
-}
-
-Fault checkDepth(std::int64_t depth) {
-  return depth < 0 ? valueFault(absl::StrCat("the depth must not be negative: ", depth)) : Fault();
-}
-} // namespace
-
-Fault oneHot(const OpCall &call, std::vector<TensorType> &results) {
-  std::int64_t depth = call.attribute<std::int64_t>(0);
-  if (Fault fault = checkDepth(depth))
-    return fault;
-  return oneHotOf(call[0], depth, call.attribute<DType>(1), results);
-}
-
-Fault oneHotOpen(const OpCall &call, std::vector<TensorType> &results) {
-  Dims shape;
-  if (Fault fault = openShape(call, shape))
-    return fault;
-  if (shape.size() != 1)
-    return valueFault(absl::StrCat("the shape must be the depth alone, not ", shapeString(shape)));
-  if (shape[0] != kOpenSize)
-    if (Fault fault = checkDepth(shape[0]))
-      return fault;
-  return oneHotOf(call[0], shape[0], call.attribute<DType>(2), results);
-}
-
-//===-- Effects ---------------------------------------------------------------------------------===//
-
-Fault variableRead(const OpCall &call, std::vector<TensorType> &results) {
-  if (Fault fault = checkSizes(ints(call, 1)))
-    return fault;
-  results.push_back({call.attribute<DType>(2), ints(call, 1)});
-  return {};
-}
-
-Fault variableAssign(const OpCall &, std::vector<TensorType> &) { return {}; }
-Fault effect(const OpCall &, std::vector<TensorType> &) { return {}; }
-
-Fault assertion(const OpCall &call, std::vector<TensorType> &) {
-  if (call[0].dtype != DType::Bool)
-    return dtypeFault(absl::StrCat("the condition must be bool, not ", call[0].str()));
-  for (const TensorType &shown : call.operands.subspan(1))
-    if (shown.dims.size() != call[0].dims.size() || !broadcastsTo(shown, call[0]))
-      return shapeFault(
-          absl::StrCat("a shown value, ", shown.str(), ", must broadcast to ", call[0].str(), " with its rank"));
-  return {};
-}
-
-Fault hostCall(const OpCall &call, std::vector<TensorType> &results) {
-  const Ints &types = ints(call, 1);
-  for (std::size_t i = 0; i < types.size();) {
-    if (!std::in_range<std::int32_t>(types[i]) || !is_dtype(static_cast<DType>(types[i])) || i + 1 == types.size() ||
-        types[i + 1] < 0 || types[i + 1] > static_cast<std::int64_t>(types.size() - i - 2))
-      return valueFault(absl::StrCat("the types ", shapeString(types), " don't describe results"));
-    auto first = types.begin() + static_cast<std::ptrdiff_t>(i) + 2, last = first + types[i + 1];
-    TensorType type{static_cast<DType>(types[i]), {first, last}};
-    for (std::int64_t size : type.dims)
-      if (size < 0)
-        return shapeFault(absl::StrCat("the sizes of a result must be known; one is ", type.str()));
-    i += 2 + type.dims.size();
-    results.push_back(std::move(type));
-  }
-  return {};
-}
-
-Fault sameAsOperand(const OpCall &call, std::vector<TensorType> &results) {
-  results.push_back(call[0]);
-  return {};
-}
-
-Fault randomUniform(const OpCall &call, std::vector<TensorType> &results) {
-  if (call[0] != TensorType{DType::Int64, {2}})
-    return valueFault(absl::StrCat("the state must be int64[2], key and counter, not ", call[0].str()));
-  TensorType result{call.attribute<DType>(1), ints(call, 0)};
-  if (!is_floating(result.dtype))
-    return dtypeFault(absl::StrCat("makes numbers of ", names_of({DTypeKind::Float}), ", not ", name_of(result.dtype)));
-  if (Fault fault = checkSizes(result.dims))
-    return fault;
-  results.push_back(std::move(result));
-  return {};
-}
-
-Fault randomUniformOpen(const OpCall &call, std::vector<TensorType> &results) {
-  Attribute attributes[] = {Ints(), call.attributes[2]};
-  if (Fault fault = openShape(call, std::get<Ints>(attributes[0])))
-    return fault;
-  return randomUniform(OpCall{call.op, call.operands.first(1), attributes}, results);
 }
 
 } // namespace calque::schema

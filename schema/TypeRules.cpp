@@ -27,6 +27,37 @@ std::optional<std::int64_t> productOf(std::span<const std::int64_t> sizes, std::
   return unit;
 }
 
+Fault checkSizes(const Ints &shape) {
+  for (std::int64_t dim : shape)
+    if (dim < 0 && dim != kOpenSize)
+      return valueFault(absl::StrCat("a size must not be negative: ", shapeString(shape)));
+  return {};
+}
+
+Fault openShape(const OpCall &call, Dims &shape) {
+  shape = ints(call, 0);
+  const Ints &sizes = ints(call, 1);
+  std::size_t next = 0;
+  for (std::int64_t &size : shape) {
+    if (size != kOpenSize)
+      continue;
+    if (next + 2 > sizes.size())
+      return valueFault(
+          absl::StrCat("the shape ", shapeString(shape), " has more open sizes than ", shapeString(sizes), " gives"));
+    std::int64_t operand = sizes[next], axis = 0;
+    if (operand < 0 || operand >= static_cast<std::int64_t>(call.operands.size()))
+      return valueFault(absl::StrCat("there is no operand ", operand, " to take a size from"));
+    if (Fault fault = normalizeAxis(sizes[next + 1], call[operand].rank(), axis))
+      return fault;
+    size = call[operand].dims[axis];
+    next += 2;
+  }
+  if (next != sizes.size())
+    return valueFault(
+        absl::StrCat("the shape ", shapeString(shape), " has fewer open sizes than ", shapeString(sizes), " gives"));
+  return {};
+}
+
 Fault addSize(std::int64_t &size, std::int64_t more) {
   if (std::int64_t sum; !__builtin_add_overflow(size, more, &sum)) {
     size = sum;

@@ -45,6 +45,12 @@ std::optional<std::int64_t> productOf(std::span<const std::int64_t> sizes, std::
 // Adds to a size; a fault on overflow.
 Fault addSize(std::int64_t &size, std::int64_t more);
 
+// Refuses a shape with a negative size.
+Fault checkSizes(const Ints &shape);
+// The attribute `shape`, the first, with the sizes that `sizes`, the second, names of operands in place of those that
+// are open.
+Fault openShape(const OpCall &call, Dims &shape);
+
 // Checks the types of a program's parameters; messages call it `what`.
 Fault checkProgram(const RecordingRef &program, std::span<const TensorType> parameters, const char *what);
 

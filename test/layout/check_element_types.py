@@ -47,7 +47,7 @@ LINES = 8
 # What reads the table, without MLIR, and has to compile with a type that it has never seen.
 PRETEND = '  X(Pretend, "pretend", signed char, Integer, Int32, "<p1", "P1", "pretend_t")'
 READERS = ("schema/Schema.cpp", "schema/ProgramBytes.cpp", "schema/TypeRules.cpp", "schema/ElementwiseRules.cpp", "schema/MovementRules.cpp",
-           "schema/StructuredRules.cpp", "frontend/saving/TensorHeader.cpp")
+           "schema/IndexRules.cpp", "schema/EffectRules.cpp", "schema/StructuredRules.cpp", "frontend/saving/TensorHeader.cpp")
 MUST_CHANGE = set()
 
 

@@ -40,7 +40,6 @@ LONG = {
     "frontend/native/Capture.cpp": 643,
     "frontend/native/Emission.cpp": 678,
     "ir/ControlFlow.cpp": 726,
-    "schema/MovementRules.cpp": 643,
 }
 REASON = "One file, because"
 
