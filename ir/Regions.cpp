@@ -1,4 +1,6 @@
 #include "ir/Regions.h"
+#include "ir/GradientRule.h"
+#include "ir/Values.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -88,6 +90,31 @@ LogicalResult batchBody(BatchRule &rule, Region &from, Region &to, TypeRange arg
   if (succeeded(yielded))
     vector::YieldOp::create(inside, rule.op->getLoc(), *yielded);
   return yielded;
+}
+
+Value number(OpBuilder &builder, Location location, int64_t value) {
+  auto type = RankedTensorType::get({}, builder.getI64Type());
+  return ConstantOp::create(builder, location, cast<ElementsAttr>(DenseElementsAttr::get(type, value)));
+}
+
+SmallVector<unsigned> differentiableAmong(ValueRange values) {
+  SmallVector<unsigned> numbers;
+  for (auto [i, value] : llvm::enumerate(values))
+    if (isDifferentiable(value))
+      numbers.push_back(i);
+  return numbers;
+}
+
+SmallVector<Value> gradientOf(OpBuilder &builder, Location location, ArrayRef<Value> targets, ArrayRef<Value> seeds,
+                              ArrayRef<Value> sources) {
+  if (targets.empty() || sources.empty())
+    return llvm::map_to_vector(sources, [&](Value source) { return zerosLike(builder, location, source); });
+  SmallVector<Value> values(targets);
+  llvm::append_range(values, seeds);
+  llvm::append_range(values, sources);
+  int64_t counts[] = {static_cast<int64_t>(targets.size()), static_cast<int64_t>(sources.size()), 0};
+  auto gradient = GradientOp::create(builder, location, TypeRange(ValueRange(sources)), values, counts);
+  return SmallVector<Value>(gradient.getResults());
 }
 
 } // namespace calque::ir

@@ -45,5 +45,14 @@ void fillRegion(mlir::Region &region, mlir::OpBuilder &builder, mlir::Location l
 llvm::LogicalResult batchBody(BatchRule &rule, mlir::Region &from, mlir::Region &to, mlir::TypeRange arguments,
                               const llvm::SmallBitVector *single = nullptr);
 
+// A scalar of int64.
+mlir::Value number(mlir::OpBuilder &builder, mlir::Location location, int64_t value);
+// The numbers of those values that have derivatives.
+llvm::SmallVector<unsigned> differentiableAmong(mlir::ValueRange values);
+// The gradient of targets, those with a seed, with respect to sources.
+llvm::SmallVector<mlir::Value> gradientOf(mlir::OpBuilder &builder, mlir::Location location,
+                                          llvm::ArrayRef<mlir::Value> targets, llvm::ArrayRef<mlir::Value> seeds,
+                                          llvm::ArrayRef<mlir::Value> sources);
+
 } // namespace calque::ir
 #endif

@@ -39,7 +39,6 @@ LONG = {
     "frontend/include/calque/transforms.h": 675,
     "frontend/native/Capture.cpp": 643,
     "frontend/native/Emission.cpp": 678,
-    "ir/ControlFlow.cpp": 726,
 }
 REASON = "One file, because"
 
