@@ -7,6 +7,7 @@
 #include "frontend/core/Trace.h"
 #include "frontend/native/Following.h"
 #include "frontend/native/Sizes.h"
+#include "frontend/native/Ways.h"
 
 #include <algorithm>
 #include <map>
@@ -15,8 +16,6 @@
 namespace calque::detail::native {
 
 namespace {
-
-using States = std::set<int>;
 
 // Where control may be after a piece of the graph: at one of some states, with its arguments.
 struct Outcome {
@@ -34,10 +33,10 @@ class Emission {
 public:
   Emission(const Graph &graph, const std::vector<std::vector<Sample>> &samples, const Vocabulary &vocabulary,
            bool counts)
-      : graph(graph), samples(samples), vocabulary(vocabulary), counts(counts), sizes(graph, vocabulary) {}
+      : graph(graph), samples(samples), vocabulary(vocabulary), counts(counts), ways(graph), sizes(graph, vocabulary) {}
 
   std::vector<Tensor> run() {
-    States ends = reach(graph[Graph::kStart].edges[0].to, {});
+    States ends = ways.reach(graph[Graph::kStart].edges[0].to, {});
     std::erase_if(ends, [&](int q) { return !graph[q].isEnd || graph[q].throws; });
     if (ends.empty())
       throw NotCaptured{"every path throws", graph[1].line};
@@ -100,65 +99,6 @@ private:
     }
   }
   void prologue(Values &values) { steps(values, graph[values.state].steps); }
-
-  //===-- The graph -----------------------------------------------------------------------------===//
-
-  template <typename Visit> void forEachNext(int q, Visit visit) const {
-    graph[q].forEachEdge([&](std::size_t, const Edge &edge) { visit(edge.to); });
-  }
-  // The states that come from one on, up to targets.
-  States reach(int q, const States &targets) const {
-    States reached;
-    std::vector<int> work{q};
-    while (!work.empty()) {
-      int state = work.back();
-      work.pop_back();
-      if (reached.insert(state).second && !targets.contains(state))
-        forEachNext(state, [&](int next) { work.push_back(next); });
-    }
-    return reached;
-  }
-  // The targets that come from a state on.
-  States exits(int q, const States &targets) const {
-    States result = reach(q, targets);
-    std::erase_if(result, [&](int state) { return !targets.contains(state); });
-    return result;
-  }
-  // The states of the loop that a state begins; empty if it begins none.
-  States loopOf(int q, const States &targets) const {
-    States ahead, loop;
-    forEachNext(q, [&](int next) { ahead.merge(reach(next, targets)); });
-    if (!ahead.contains(q))
-      return loop;
-    for (int state : ahead)
-      if (!targets.contains(state) && (state == q || reach(state, targets).contains(q)))
-        loop.insert(state);
-    return loop;
-  }
-  // So that none leads to an earlier one, but by a loop.
-  std::vector<int> inOrder(States states, const States &targets) const {
-    std::vector<int> order;
-    while (!states.empty()) {
-      int chosen = *states.begin();
-      for (int state : states) {
-        bool isFirst = std::ranges::none_of(states, [&](int other) {
-          return other != state && reach(other, targets).contains(state) && !reach(state, targets).contains(other);
-        });
-        if (isFirst) {
-          chosen = state;
-          break;
-        }
-      }
-      order.push_back(chosen);
-      states.erase(chosen);
-    }
-    return order;
-  }
-  static States joined(const States &a, const States &b) {
-    States both = a;
-    both.insert(b.begin(), b.end());
-    return both;
-  }
 
   //===-- Outcomes as results of operations -----------------------------------------------------===//
 
@@ -349,7 +289,7 @@ private:
       return fail(values);
     if (graph[q].edges[1].to < 0)
       return go(std::move(values), 0, targets);
-    const States loop = loopOf(q, targets);
+    const States loop = ways.loopOf(q, targets);
     return loop.empty() ? decide(std::move(values), targets) : iterate(std::move(values), loop, targets);
   }
 
@@ -375,7 +315,7 @@ private:
     // Where both sides come to.
     States sides[2], both, merges;
     for (std::size_t side = 0; side < 2; ++side)
-      sides[side] = reach(graph[q].edges[side].to, targets);
+      sides[side] = ways.reach(graph[q].edges[side].to, targets);
     for (int state : sides[0])
       if (sides[1].contains(state) && !targets.contains(state))
         both.insert(state);
@@ -384,23 +324,23 @@ private:
         merges.insert(graph[q].edges[side].to);
       for (int state : sides[side])
         if (!both.contains(state) && !targets.contains(state))
-          forEachNext(state, [&](int next) {
+          ways.forEachNext(state, [&](int next) {
             if (both.contains(next))
               merges.insert(next);
           });
     }
     // What throws has no continuation to share.
     std::erase_if(merges, [&](int state) { return graph[state].isEnd; });
-    const States inner = joined(targets, merges);
+    const States inner = Ways::joined(targets, merges);
     States order;
     for (std::size_t side = 0; side < 2; ++side)
-      order.merge(exits(graph[q].edges[side].to, inner));
+      order.merge(ways.exits(graph[q].edges[side].to, inner));
     const bool mayGoBeyond = isScalar && std::ranges::any_of(graph[q].edges, [&](const Edge &edge) {
-                               return edge.to >= 0 && hasLoop(reach(edge.to, inner), inner);
+                               return edge.to >= 0 && hasLoop(ways.reach(edge.to, inner), inner);
                              });
     Outcome outcome = branch(value(values, graph[q].condition), order, mayGoBeyond, where,
                              [&](std::size_t side) { return go(values, side, inner); });
-    return goOn(std::move(outcome), inOrder(merges, targets), targets, where);
+    return goOn(std::move(outcome), ways.inOrder(merges, targets), targets, where);
   }
 
   // Goes on from states at which control may be, in order.
@@ -416,7 +356,7 @@ private:
         outcome = arrive(order[i], std::move(arguments), later);
         continue;
       }
-      States next = exits(order[i], later);
+      States next = ways.exits(order[i], later);
       for (const auto &[state, given] : outcome.arguments)
         if (state != order[i])
           next.insert(state);
@@ -425,7 +365,7 @@ private:
       if (others.arguments.size() == 1)
         others.chosen = Tensor();
       Tensor isHere = equal(Operand(outcome.chosen, where), Operand(order[i], where));
-      const bool mayGoBeyond = isScalar && hasLoop(reach(order[i], later), later);
+      const bool mayGoBeyond = isScalar && hasLoop(ways.reach(order[i], later), later);
       outcome = branch(isHere, next, mayGoBeyond, where,
                        [&](std::size_t side) { return side == 1 ? arrive(order[i], arguments, later) : others; });
     }
@@ -447,12 +387,12 @@ private:
     const SourceLocation where = lineOf(q);
     // The ways out, but for those that throw.
     States out;
-    std::size_t ways = 0, sideOut = 2;
+    std::size_t waysOut = 0, sideOut = 2;
     for (int state : loop)
       graph[state].forEachEdge([&](std::size_t side, const Edge &edge) {
         if (loop.contains(edge.to))
           return;
-        ++ways;
+        ++waysOut;
         if (graph[edge.to].throws)
           return; // is part of the body
         out.insert(edge.to);
@@ -461,7 +401,7 @@ private:
     if (out.empty())
       throw NotCaptured{"no decision leads out of the loop", graph[q].line};
 
-    if (ways == 1 && sideOut < 2 && isCheap(q)) {
+    if (waysOut == 1 && sideOut < 2 && isCheap(q)) {
       // A condition before each iteration. What it computes is computed again where the body or what follows needs it.
       const std::size_t sideIn = 1 - sideOut;
       auto at = [&](const std::vector<Tensor> &variables) {
@@ -493,7 +433,7 @@ private:
     order.insert(q);
     Outcome begin;
     begin.arguments[q] = values.parameters;
-    const States inner = joined(targets, order);
+    const States inner = Ways::joined(targets, order);
     Outcome body;
     std::vector<Tensor> parameters;
     std::vector<Tensor> last = countedWhile(
@@ -514,7 +454,7 @@ private:
       outcome.chosen = Tensor();
     States onwards = out;
     std::erase_if(onwards, [&](int state) { return targets.contains(state); });
-    return goOn(std::move(outcome), inOrder(onwards, targets), targets, where);
+    return goOn(std::move(outcome), ways.inOrder(onwards, targets), targets, where);
   }
   Produced startOf(Outcome begin, int q, const States &order, SourceLocation where) const {
     begin.chosen = number(q, where);
@@ -541,12 +481,12 @@ private:
     auto inRegion = [&](const std::vector<Tensor> &variables) {
       return nested(where, [&] { return body(variables); });
     };
-    const std::optional<std::size_t> most = isEnded(q, loop) ? std::nullopt : graph[q].iterations;
-    if (!counts || (!most && !hasInnerLoop(q, loop)))
+    const std::optional<std::size_t> most = ways.isEnded(q, loop) ? std::nullopt : graph[q].iterations;
+    if (!counts || (!most && !ways.hasInnerLoop(q, loop)))
       return runWhile("while", condition, inRegion, initial, {}, where);
     // A loop on scalars is computed in registers, which a check inside of it would prevent.
     const bool isScalarLoop = isScalar || std::ranges::all_of(loop, [&](int state) { return hasScalars(state); });
-    const bool carries = isScalarLoop && hasInnerLoop(q, loop);
+    const bool carries = isScalarLoop && ways.hasInnerLoop(q, loop);
     const bool wasScalar = std::exchange(isScalar, isScalarLoop);
     const Tensor before = beyond;
     const std::size_t own = initial.tensors.size();
@@ -604,35 +544,8 @@ private:
   }
   bool hasLoop(const States &states, const States &targets) const {
     return counts && std::ranges::any_of(states, [&](int state) {
-             return !targets.contains(state) && !graph[state].isEnd && !loopOf(state, targets).empty();
+             return !targets.contains(state) && !graph[state].isEnd && !ways.loopOf(state, targets).empty();
            });
-  }
-  // Whether each way around a loop leads through the condition of one whose iterations are all known, so that they are
-  // this one's: a division of the graph may begin it elsewhere.
-  bool isEnded(int q, const States &loop) const {
-    return std::ranges::any_of(loop, [&](int state) {
-      if (graph[state].iterations)
-        return false;
-      States seen{state};
-      std::vector<int> open{q};
-      for (bool isBegin = true; !open.empty(); isBegin = false) {
-        const int at = open.back();
-        open.pop_back();
-        if (at == q && !isBegin)
-          return false;
-        if (!seen.insert(at).second && !isBegin)
-          continue;
-        graph[at].forEachEdge([&](std::size_t, const Edge &edge) {
-          if (loop.contains(edge.to) && (edge.to == q || !seen.contains(edge.to)))
-            open.push_back(edge.to);
-        });
-      }
-      return true;
-    });
-  }
-  // Whether another loop is in a loop.
-  bool hasInnerLoop(int q, const States &loop) const {
-    return std::ranges::any_of(loop, [&](int state) { return state != q && !loopOf(state, {q}).empty(); });
   }
   // Whether a state and what follows it up to the next has scalars alone, and no effect.
   bool hasScalars(int q) const {
@@ -655,7 +568,8 @@ private:
   const Graph &graph;
   const std::vector<std::vector<Sample>> &samples;
   const Vocabulary &vocabulary;
-  const bool counts;                // iterations
+  const bool counts; // iterations
+  const Ways ways;
   mutable Sizes sizes;              // finds them where it is asked first
   std::vector<Sizes::Known> around; // the states whose branches or iterations are being made
   SourceLocation lastDecision;
