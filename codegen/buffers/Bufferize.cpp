@@ -9,8 +9,11 @@
 //   - in a part of another chain, if it is inserted there and nothing writes to that part otherwise: the parts of a
 //     concatenation are computed where they belong;
 //   - else in a buffer of its own.
+//
+// Chains.cpp finds and places the chains. This file makes their buffers, and operations on buffers of those on tensors.
 #include "codegen/buffers/Bufferize.h"
 #include "codegen/Passes.h"
+#include "codegen/buffers/Chains.h"
 #include "codegen/plan/ProgramAttributes.h"
 #include "codegen/schedule/Nest.h"
 
@@ -61,43 +64,10 @@ Value addressOf(OpBuilder &builder, Location location, Value buffer) {
 
 namespace {
 
-// Chains within chains: beyond this depth a part is copied, so that no view has many views below it.
-constexpr unsigned kDeepestPart = 4;
-
-bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
-
 MemRefType bufferType(Type tensor) {
   auto type = cast<RankedTensorType>(tensor);
   return MemRefType::get(type.getShape(), type.getElementType());
 }
-
-bool isReshape(Operation *op) {
-  return isa_and_present<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op);
-}
-
-// The values that share one buffer because each is made of the one before it in place.
-struct Chain {
-  Value root, last; // the first value and the last one
-  Operation *first; // what makes it
-  Value initial; // what the buffer holds before `first` writes: a scalar that fills it, a tensor that is copied, null
-  Value destination; // of `first`; null where the buffer is given
-  Value given;       // the buffer of a chain that has one from the start
-  // What has a place in this chain is written before its insertion comes. That is right if insertions alone make the
-  // chain, nothing reads it in between, and their parts are disjoint.
-  unsigned numInserts = 0;
-  bool onlyInserts = true, isDisjoint = true;
-  tensor::InsertSliceOp lastInsert;
-  std::optional<size_t> axis; // along which the parts follow each other
-
-  // Where the buffer lies: in a result of the function, or in the part that an insertion writes.
-  std::optional<unsigned> result;
-  Value returned; // the value that is returned: the root, or a reshape of it
-  tensor::InsertSliceOp part;
-  unsigned depth = 0;
-
-  Value buffer; // as soon as something writes to it
-  bool startsFresh() const { return !given && (!initial || !isTensor(initial)); }
-};
 
 class Bufferizer {
 public:
@@ -106,12 +76,9 @@ public:
 
   LogicalResult run() {
     Block &body = function.getBody().front();
-    separateInserts();
-    readBeforeUpdates(body);
-    findChains(body);
+    chains.find(function);
     takeArguments(body);
-    placeInResults(body);
-    placeParts(body);
+    chains.place(body, returned(body));
     if (failed(convert(body)))
       return failure();
     returnResults(body);
@@ -122,208 +89,7 @@ public:
   unsigned numCopies = 0;
 
 private:
-  // Clones insertions so that each is the destination of one other. CSE merges equal ones, as where two concatenations
-  // begin with the same part; to copy the part is less work than to copy the whole.
-  void separateInserts() {
-    SmallVector<tensor::InsertSliceOp> inserts;
-    function.walk([&](tensor::InsertSliceOp insert) { inserts.push_back(insert); });
-    for (tensor::InsertSliceOp insert : llvm::reverse(inserts)) { // last first: a clone uses the insertion before it
-      SmallVector<OpOperand *> destinations;
-      for (OpOperand &use : insert->getUses())
-        if (auto next = dyn_cast<tensor::InsertSliceOp>(use.getOwner()); next && use == next.getDestMutable())
-          destinations.push_back(&use);
-      for (OpOperand *use : ArrayRef(destinations).drop_front(std::min<size_t>(destinations.size(), 1))) {
-        OpBuilder builder(use->getOwner());
-        use->set(builder.clone(*insert)->getResult(0));
-      }
-    }
-  }
-
-  //===-- The order of reads and updates ----------------------------------------------------------===//
-
-  // Whether an operation makes its result of this operand, in place if it can.
-  static bool isDestination(OpOperand &use) {
-    return TypeSwitch<Operation *, bool>(use.getOwner())
-        .Case([&](linalg::LinalgOp op) { return op.isDpsInit(&use) && op.payloadUsesValueFromOperand(&use); })
-        .Case([&](tensor::InsertSliceOp insert) { return use == insert.getDestMutable(); })
-        .Case([&](tensor::InsertOp insert) { return use == insert.getDestMutable(); })
-        .Case([&](scf::ForOp loop) {
-          return llvm::is_contained(llvm::make_pointer_range(loop.getInitArgsMutable()), &use);
-        })
-        .Default([](Operation *) { return false; });
-  }
-
-  // Notes the last operation of a block that reads a value or a view of it. Not so if one makes its result of it.
-  static bool findLastReader(Value value, Operation *update, Operation *&last) {
-    for (OpOperand &use : value.getUses()) {
-      Operation *user = update->getBlock()->findAncestorOpInBlock(*use.getOwner());
-      if (user == update)
-        continue;
-      if (!user || isDestination(use) || user == &user->getBlock()->back())
-        return false;
-      if (!last || last->isBeforeInBlock(user))
-        last = user;
-      if ((isReshape(use.getOwner()) || isa<tensor::ExtractSliceOp>(use.getOwner())) &&
-          !findLastReader(use.getOwner()->getResult(0), update, last))
-        return false;
-    }
-    return true;
-  }
-
-  // The tensor that a loop or an insertion makes its result of; else null.
-  static Value updatedBy(Operation *op) {
-    return TypeSwitch<Operation *, Value>(op)
-        .Case([](tensor::InsertSliceOp insert) { return insert.getDest(); })
-        .Case([](tensor::InsertOp insert) { return insert.getDest(); })
-        .Case([](scf::ForOp loop) {
-          bool isUpdate = loop.getInits().size() == 1 && isTensor(loop.getInits()[0]) && isMemoryEffectFree(loop);
-          return isUpdate ? loop.getInits()[0] : Value();
-        })
-        .Default(Value());
-  }
-
-  // Moves each update of a tensor behind the last operation that reads this tensor, so that it needs no copy. A read
-  // may come later than in the program where it was fused with what it is for.
-  void readBeforeUpdates(Block &body) {
-    for (Operation *update : llvm::to_vector(llvm::make_pointer_range(body))) {
-      Value updated = updatedBy(update);
-      Operation *last = nullptr;
-      if (updated && findLastReader(updated, update, last) && last && update->isBeforeInBlock(last) &&
-          canMoveBehind(update, last))
-        update->moveAfter(last);
-    }
-  }
-
-  // Whether neither what comes up to `last` needs the update's result, nor the update what is updated there.
-  static bool canMoveBehind(Operation *update, Operation *last) {
-    if (!llvm::all_of(update->getUsers(), [&](Operation *user) {
-          Operation *ancestor = update->getBlock()->findAncestorOpInBlock(*user);
-          return ancestor && last->isBeforeInBlock(ancestor);
-        }))
-      return false;
-    llvm::DenseSet<Value> read;
-    update->walk([&](Operation *op) { read.insert(op->operand_begin(), op->operand_end()); });
-    for (Operation *op = update->getNextNode(); op != last->getNextNode(); op = op->getNextNode())
-      for (OpOperand &operand : op->getOpOperands())
-        if (isDestination(operand) && read.contains(operand.get()))
-          return false;
-    return true;
-  }
-
-  //===-- Which values share a buffer -------------------------------------------------------------===//
-
-  // The value that casts gave another type, with more or fewer known sizes.
-  static Value beforeCasts(Value value) {
-    while (auto cast = value.getDefiningOp<tensor::CastOp>())
-      value = cast.getSource();
-    return value;
-  }
-
-  // Whether all uses of a value, but one, come before an operation of its block. A view's uses are those of the value.
-  static bool usesComeBefore(Value value, Operation *op, OpOperand *except) {
-    for (OpOperand &use : value.getUses()) {
-      if (&use == except)
-        continue;
-      Operation *user = op->getBlock()->findAncestorOpInBlock(*use.getOwner());
-      if (!user || !user->isBeforeInBlock(op))
-        return false;
-      if (isReshape(use.getOwner()) || isa<tensor::ExtractSliceOp>(use.getOwner()))
-        if (!usesComeBefore(use.getOwner()->getResult(0), op, except))
-          return false;
-    }
-    return true;
-  }
-
-  Chain &start(Value root, Operation *first, Value initial, Value destination) {
-    chains.push_back(std::make_unique<Chain>());
-    Chain &chain = *chains.back();
-    chain.root = chain.last = root;
-    chain.first = first;
-    chain.initial = initial;
-    chain.destination = destination;
-    chainOf[root] = &chain;
-    return chain;
-  }
-
-  // The chain of what an operation makes of a destination.
-  Chain &write(Value result, OpOperand &destination, bool readsDestination) {
-    Value value = destination.get(), made = beforeCasts(value);
-    Operation *op = destination.getOwner();
-    if (!readsDestination || made.getDefiningOp<tensor::EmptyOp>())
-      return start(result, op, {}, value);
-    if (auto fill = made.getDefiningOp<linalg::FillOp>())
-      return start(result, op, fill.getInputs()[0], value);
-    Chain *chain = chainOf.lookup(value);
-    if (!chain || !usesComeBefore(value, op, &destination))
-      return start(result, op, value, value);
-    chain->last = result;
-    chain->onlyInserts &= value.hasOneUse();
-    chainOf[result] = chain;
-    return *chain;
-  }
-
-  // An axis along which the part of an insertion begins behind that of the one before it.
-  static std::optional<size_t> axisBehind(tensor::InsertSliceOp insert, tensor::InsertSliceOp before) {
-    if (insert.getMixedStrides() != before.getMixedStrides())
-      return std::nullopt;
-    ArrayRef<int64_t> starts = insert.getStaticOffsets(), earlier = before.getStaticOffsets();
-    for (auto [axis, start] : llvm::enumerate(starts)) {
-      int64_t size = before.getStaticSizes()[axis], stride = before.getStaticStrides()[axis];
-      if (start == earlier[axis] || ShapedType::isDynamic(start) || ShapedType::isDynamic(earlier[axis]))
-        continue;
-      if (!ShapedType::isDynamic(size) && !ShapedType::isDynamic(stride) && start >= earlier[axis] + size * stride)
-        return axis;
-    }
-    return std::nullopt;
-  }
-
-  // Parts that follow each other along one axis are disjoint.
-  static void addInsert(Chain &chain, tensor::InsertSliceOp insert) {
-    if (chain.lastInsert) {
-      std::optional<size_t> axis = axisBehind(insert, chain.lastInsert);
-      chain.isDisjoint &= axis && (chain.numInserts == 1 || axis == chain.axis);
-      chain.axis = axis;
-    }
-    chain.lastInsert = insert;
-    ++chain.numInserts;
-  }
-
-  void findChains(Block &block) {
-    for (Operation &op : block) {
-      TypeSwitch<Operation *>(&op)
-          .Case([](linalg::FillOp) {}) // where it is used
-          .Case([&](linalg::LinalgOp linalgOp) {
-            for (auto [result, init] : llvm::zip_equal(op.getResults(), linalgOp.getDpsInitsMutable())) {
-              Chain &chain = write(result, init, linalgOp.payloadUsesValueFromOperand(&init));
-              chain.onlyInserts = false;
-            }
-          })
-          .Case([&](tensor::InsertSliceOp insert) {
-            addInsert(write(insert.getResult(), insert.getDestMutable(), true), insert);
-          })
-          .Case([&](tensor::InsertOp insert) {
-            write(insert.getResult(), insert.getDestMutable(), true).onlyInserts = false;
-          })
-          .Case([&](scf::ForOp loop) {
-            for (auto [result, init, argument] :
-                 llvm::zip_equal(loop.getResults(), loop.getInitArgsMutable(), loop.getRegionIterArgs())) {
-              if (!isTensor(result))
-                continue;
-              write(result, init, true).onlyInserts = false;
-              start(argument, loop, {}, {});
-            }
-            findChains(*loop.getBody());
-          })
-          .Case([&](bufferization::AllocTensorOp alloc) {
-            start(alloc.getResult(), alloc, alloc.getCopy(), alloc.getResult()).onlyInserts = false;
-          })
-          .Case([&](bufferization::ToTensorOp tensor) {
-            start(tensor.getResult(), tensor, {}, {}).given = tensor.getBuffer();
-          });
-    }
-  }
-
-  //===-- Where the buffers lie -------------------------------------------------------------------===//
+  //===-- Arguments and results -------------------------------------------------------------------===//
 
   // Adds the arguments with buffers in place of tensors; those with tensors are erased at the end.
   void takeArguments(Block &body) {
@@ -346,69 +112,7 @@ private:
     return operands.drop_back(numSizes);
   }
 
-  void placeInResults(Block &body) {
-    for (auto [number, result] : llvm::enumerate(returned(body))) {
-      Value value = result;
-      while (isReshape(value.getDefiningOp()))
-        value = value.getDefiningOp()->getOperand(0);
-      Chain *chain = chainOf.lookup(value);
-      if (!chain || chain->given || chain->result)
-        continue;
-      chain->result = number;
-      chain->returned = result;
-    }
-  }
-
-  // Whether a value is there when an operation of the same block is about to run.
-  static bool isThere(Value value, Operation *op) {
-    Operation *definition = value.getDefiningOp();
-    if (!definition)
-      return true;
-    definition = op->getBlock()->findAncestorOpInBlock(*definition);
-    return !definition || definition->isBeforeInBlock(op);
-  }
-
-  // Whether the chain's buffer can be made before an operation that is earlier than those of the chain.
-  bool canStartBefore(const Chain &chain, Operation *op) {
-    if (!chain.startsFresh() || chain.first->getBlock() != op->getBlock())
-      return false;
-    if (chain.initial && !chain.initial.getDefiningOp<arith::ConstantOp>() && !isThere(chain.initial, op))
-      return false;
-    if (!cast<RankedTensorType>(chain.root.getType()).hasStaticShape()) {
-      tensor::EmptyOp empty = emptyOf(chain.destination);
-      if (!empty || !llvm::all_of(empty.getDynamicSizes(), [&](Value size) { return isThere(size, op); }))
-        return false;
-    }
-    return !chain.part || canWriteBefore(chain.part, op);
-  }
-  bool canWriteBefore(tensor::InsertSliceOp insert, Operation *op) {
-    auto offsetsAndSizes = insert->getOperands().drop_front(2);
-    return llvm::all_of(offsetsAndSizes, [&](Value value) { return isThere(value, op); }) &&
-           canStartBefore(*chainOf.lookup(insert.getResult()), op);
-  }
-
-  void placeParts(Block &body) {
-    for (Operation &op : llvm::reverse(body)) {
-      auto insert = dyn_cast<tensor::InsertSliceOp>(op);
-      if (!insert)
-        continue;
-      Chain *part = chainOf.lookup(insert.getSource()), *whole = chainOf.lookup(insert.getResult());
-      if (!part || part->last != insert.getSource() || part->given || part->result || part->part ||
-          !whole->onlyInserts || (whole->numInserts > 1 && !whole->isDisjoint) || whole->depth >= kDeepestPart ||
-          !canWriteBefore(insert, part->first))
-        continue;
-      part->part = insert;
-      part->depth = whole->depth + 1;
-    }
-  }
-
   //===-- Buffers ---------------------------------------------------------------------------------===//
-
-  static tensor::EmptyOp emptyOf(Value destination) {
-    if (auto fill = beforeCasts(destination).getDefiningOp<linalg::FillOp>())
-      destination = fill.getOutputs()[0];
-    return beforeCasts(destination).getDefiningOp<tensor::EmptyOp>();
-  }
 
   SizeList sizesOf(OpBuilder &builder, Value destination) {
     if (auto type = cast<RankedTensorType>(destination.getType()); type.hasStaticShape())
@@ -465,7 +169,7 @@ private:
         chain.buffer = contiguous(builder, chain.buffer, bufferType(chain.root.getType()), sizes);
       }
     } else if (chain.part) {
-      Value whole = bufferOf(*chainOf.lookup(chain.part.getResult()), builder);
+      Value whole = bufferOf(*chains.of(chain.part.getResult()), builder);
       chain.buffer = subview(builder, whole, cast<RankedTensorType>(chain.root.getType()), chain.part);
     } else {
       chain.buffer = allocate(builder, location, chain.root.getType(), sizesOf(builder, chain.destination));
@@ -619,7 +323,7 @@ private:
           SmallVector<Value> operands;
           for (OpOperand &operand : op->getOpOperands()) {
             if (linalgOp.isDpsInit(&operand))
-              operands.push_back(bufferOf(*chainOf.lookup(linalgOp.getTiedOpResult(&operand)), builder));
+              operands.push_back(bufferOf(*chains.of(linalgOp.getTiedOpResult(&operand)), builder));
             else
               operands.push_back(isTensor(operand.get()) ? bufferOf(operand.get()) : operand.get());
           }
@@ -627,7 +331,7 @@ private:
           for (auto [from, to] : llvm::zip_equal(op->getRegions(), made->getRegions()))
             to.takeBody(from);
           for (OpOperand &init : linalgOp.getDpsInitsMutable())
-            buffers[linalgOp.getTiedOpResult(&init)] = chainOf.lookup(linalgOp.getTiedOpResult(&init))->buffer;
+            buffers[linalgOp.getTiedOpResult(&init)] = chains.of(linalgOp.getTiedOpResult(&init))->buffer;
           convertReads(made);
           return done();
         })
@@ -663,22 +367,22 @@ private:
           return done();
         })
         .Case([&](tensor::InsertSliceOp insert) {
-          Value whole = bufferOf(*chainOf.lookup(insert.getResult()), builder);
+          Value whole = bufferOf(*chains.of(insert.getResult()), builder);
           buffers[insert] = whole;
-          Chain *part = chainOf.lookup(insert.getSource());
+          Chain *part = chains.of(insert.getSource());
           if (!part || part->part != insert)
             copy(builder, location, bufferOf(insert.getSource()),
                  subview(builder, whole, insert.getSourceType(), insert));
           return done();
         })
         .Case([&](tensor::InsertOp insert) {
-          Value whole = bufferOf(*chainOf.lookup(insert.getResult()), builder);
+          Value whole = bufferOf(*chains.of(insert.getResult()), builder);
           memref::StoreOp::create(builder, location, insert.getScalar(), whole, insert.getIndices());
           buffers[insert] = whole;
           return done();
         })
         .Case([&](bufferization::AllocTensorOp alloc) {
-          buffers[alloc] = bufferOf(*chainOf.lookup(alloc.getResult()), builder);
+          buffers[alloc] = bufferOf(*chains.of(alloc.getResult()), builder);
           return done();
         })
         .Case([&](bufferization::ToTensorOp tensor) {
@@ -730,10 +434,10 @@ private:
     OpBuilder builder(loop);
     for (auto [result, argument] : llvm::zip_equal(loop.getResults(), loop.getRegionIterArgs()))
       if (isTensor(result)) {
-        Value buffer = bufferOf(*chainOf.lookup(result), builder);
+        Value buffer = bufferOf(*chains.of(result), builder);
         buffers[result] = buffer;
         buffers[argument] = buffer;
-        chainOf.lookup(argument)->buffer = buffer;
+        chains.of(argument)->buffer = buffer;
       }
     if (failed(convert(*loop.getBody())))
       return failure();
@@ -748,7 +452,7 @@ private:
       if (!isTensor(init)) {
         inits.push_back(init);
         yielded.push_back(value);
-      } else if (chainOf.lookup(value) != chainOf.lookup(argument)) {
+      } else if (chains.of(value) != chains.of(argument)) {
         loop.emitOpError("carries a tensor that it doesn't update in place");
         return failure();
       }
@@ -778,7 +482,7 @@ private:
       Value root = value;
       while (isReshape(root.getDefiningOp()))
         root = root.getDefiningOp()->getOperand(0);
-      Chain *chain = chainOf.lookup(root);
+      Chain *chain = chains.of(root);
       if (!chain || chain->result != number || chain->returned != value)
         copy(builder, terminator->getLoc(), bufferOf(value), results[number]);
     }
@@ -801,8 +505,7 @@ private:
   unsigned numArguments = 0;
   size_t numSizes; // the function returns the unknown sizes of its results after the tensors
   SmallVector<Value> results;
-  std::vector<std::unique_ptr<Chain>> chains;
-  llvm::DenseMap<Value, Chain *> chainOf;
+  Chains chains;
   llvm::DenseMap<Value, Value> buffers;
   llvm::DenseMap<Attribute, memref::GlobalOp> globals;
   SmallVector<Operation *> dead;

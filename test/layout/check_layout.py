@@ -32,7 +32,6 @@ TABLES = "schema/HashTables.h"
 # A file that is longer is asking to be two. Those that are still have no more lines than here: the numbers may only fall.
 MOST_LINES = 600
 LONG = {
-    "codegen/buffers/Bufferize.cpp": 843,
     "codegen/schedule/VectorNest.cpp": 720,
     "frontend/include/calque/transforms.h": 675,
 }
