@@ -1,4 +1,4 @@
-"""Prints the numbers that FitTest.cpp has for weights of the examples of each output.
+"""Prints the numbers that FitOutputsTest.cpp has for weights of the examples of each output.
 
     venv/bin/python test/training/reference/sample_weights.py
 
