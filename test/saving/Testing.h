@@ -18,5 +18,15 @@ inline std::vector<std::string> namesIn(const std::string &directory) {
   return names;
 }
 
+// Notes the warnings while it lives.
+struct Warnings {
+  Warnings() {
+    before = set_warning_handler([this](const Warning &warning) { texts.push_back(warning.message); });
+  }
+  ~Warnings() { set_warning_handler(before); }
+  WarningHandler before;
+  std::vector<std::string> texts;
+};
+
 } // namespace calque::testing
 #endif
