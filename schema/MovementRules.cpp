@@ -93,7 +93,7 @@ Fault reshapeOpen(const OpCall &call, std::vector<TensorType> &results) {
   Dims &shape = std::get<Ints>(attribute);
   if (Fault fault = openShape(call, shape))
     return fault;
-  // Open sizes of x that the shape has as well cancel out: what is left gives the size that follows.
+  // Unknown sizes of x that the shape has as well cancel out: what is left gives the size that follows.
   const Ints &given = ints(call, 0), &sizes = ints(call, 1);
   TensorType rest = call[0];
   for (std::size_t i = 0, next = 0; i < shape.size(); ++i) {

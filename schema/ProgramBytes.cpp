@@ -110,7 +110,7 @@ private:
   void type(const TensorType &type) {
     text(name_of(type.dtype));
     bytes.compact(type.dims.size());
-    for (std::int64_t size : type.dims) // 0 stands for an open size
+    for (std::int64_t size : type.dims) // 0 stands for an unknown size
       bytes.compact(size == kOpenSize ? 0 : static_cast<std::uint64_t>(size) + 1);
   }
   void attribute(const Attribute &attribute) {
@@ -173,7 +173,7 @@ private:
   // A program as far as it is read. Its values have the numbers that the file gives them.
   struct Made {
     // Earlier versions said `open_sizes` by a pair: sized_push gave a stack of one entry, and sized_pop what is below
-    // it and the entry as one of open sizes. Of such a stack, the value is what was put there.
+    // it and the entry as one of unknown sizes. Of such a stack, the value is what was put there.
     enum class Kind : std::uint8_t { Tensor, Stack, Below };
     struct Value {
       ValueId id;

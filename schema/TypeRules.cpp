@@ -43,7 +43,7 @@ Fault openShape(const OpCall &call, Dims &shape) {
       continue;
     if (next + 2 > sizes.size())
       return valueFault(
-          absl::StrCat("the shape ", shapeString(shape), " has more open sizes than ", shapeString(sizes), " gives"));
+          absl::StrCat("the shape ", shapeString(shape), " has more unknown sizes than ", shapeString(sizes), " gives"));
     std::int64_t operand = sizes[next], axis = 0;
     if (operand < 0 || operand >= static_cast<std::int64_t>(call.operands.size()))
       return valueFault(absl::StrCat("there is no operand ", operand, " to take a size from"));
@@ -54,7 +54,7 @@ Fault openShape(const OpCall &call, Dims &shape) {
   }
   if (next != sizes.size())
     return valueFault(
-        absl::StrCat("the shape ", shapeString(shape), " has fewer open sizes than ", shapeString(sizes), " gives"));
+        absl::StrCat("the shape ", shapeString(shape), " has fewer unknown sizes than ", shapeString(sizes), " gives"));
   return {};
 }
 

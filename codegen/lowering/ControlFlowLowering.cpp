@@ -218,7 +218,7 @@ private:
 Lowered lower(LinalgBuilder &b, ir::CondOp op, LoweringContext &context) {
   auto sources = op->getAttrOfType<DenseI64ArrayAttr>(kSourcesAttr);
   if (!sources)
-    return context.refuse(op, "has a result with an open size that is that of no tensor around it");
+    return context.refuse(op, "has a result with an unknown size that is that of no tensor around it");
   SmallVector<SizeList> sizes;
   int64_t site = 0;
   bool isFirst = true;
@@ -339,7 +339,7 @@ Lowered lower(LinalgBuilder &b, ir::OnEntriesOp op, LoweringContext &context) {
     }
     if (!likes || number >= static_cast<size_t>(likes.size()) || likes[number] < numEntries ||
         likes[number] >= static_cast<int64_t>(op.getValues().size()))
-      return context.refuse(op, "has a result with an open size that is that of no tensor around it");
+      return context.refuse(op, "has a result with an unknown size that is that of no tensor around it");
     sizes.push_back(b.sizesOf(op.getValues()[likes[number]]));
     for (auto [dimension, size] : llvm::enumerate(LinalgBuilder::shapeOf(result)))
       if (ShapedType::isDynamic(size)) {

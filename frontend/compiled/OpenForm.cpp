@@ -71,7 +71,7 @@ void takeSizes(OpenForm &form, OpId open) {
   form.known.push_back({DType::Bool, std::move(dims)});
 }
 
-// The most programs of an operation that are compiled for their own sizes. Code for open sizes takes several times as
+// The most programs of an operation that are compiled for their own sizes. Code for unknown sizes takes several times as
 // long to compile.
 constexpr int kMostSizes = 8;
 

@@ -52,7 +52,7 @@ ValueId likeOther(Recording &program, ValueId value, ValueId like, const SourceL
 }
 
 // The value with the type of another one, whose sizes it must have where both are known only to the call. `varies`: the
-// other's open sizes say nothing of it.
+// other's unknown sizes say nothing of it.
 ValueId withTypeOf(Recording &program, ValueId value, ValueId like, bool varies, const SourceLine &line) {
   const TensorType given = program.typeOf(value), wanted = program.typeOf(like);
   if (given == wanted || !mayBeEqual(given, wanted))

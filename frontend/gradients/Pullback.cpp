@@ -136,7 +136,7 @@ struct Pullback {
   CalledProgram program;       // as tapes that record see it
   std::vector<bool> connected; // the results that a path leads to
   std::optional<Code> code;    // none where positions are operands: then it is looked up by structure
-  // What code for open sizes takes besides: an operand after the operation's own, of which the sizes count, or null,
+  // What code for unknown sizes takes besides: an operand after the operation's own, of which the sizes count, or null,
   // and positions behind all others.
   Tensor sizes;
   std::vector<Tensor> indices;

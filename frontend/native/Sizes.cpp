@@ -7,7 +7,7 @@ namespace calque::detail::native {
 using schema::kOpenSize;
 using schema::TensorType;
 
-// The type with a new number for each open size.
+// The type with a new number for each unknown size.
 TensorType Sizes::numbered(TensorType type) {
   for (std::int64_t &size : type.dims)
     if (size == kOpenSize)

@@ -17,7 +17,7 @@ Tensor counting(const Shape &shape) {
   return reshape(iota({size}, DType::Float32), shape);
 }
 
-// A body with open sizes gives what it gives for known ones, in one trace.
+// A body with unknown sizes gives what it gives for known ones, in one trace.
 void expectSameAsKnown(const Unary &body, const TensorSpec<> &spec, const std::vector<Shape> &shapes) {
   auto open = function([&](const Tensor &x) { return body(x); }, {.input_signature = {spec}});
   for (const Shape &shape : shapes) {

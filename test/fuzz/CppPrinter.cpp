@@ -131,7 +131,7 @@ public:
     if (program.leavesOpen())
       os << "  auto open = function(program, {.input_signature = {" << openSpecs() << "}});\n"
          << "  for (const Tensor &x : open(" << arguments
-         << "))\n    std::cout << \"with open sizes \" << x << '\\n';\n";
+         << "))\n    std::cout << \"with unknown sizes \" << x << '\\n';\n";
     os << "}\n";
     return os.str();
   }

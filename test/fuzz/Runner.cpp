@@ -172,7 +172,7 @@ const char *nameOf(Way way) {
   case Way::Target:
     return "compiled for another target";
   case Way::Open:
-    return "compiled with open sizes";
+    return "compiled with unknown sizes";
   case Way::Saved:
     break;
   }

@@ -25,7 +25,7 @@ std::vector<Outcome> runAll(const Program &program);
 // added to `figures`.
 struct Figures {
   std::int64_t elements = 0, exact = 0, unknown = 0; // compared with the interpreter
-  std::int64_t open = 0, refused = 0;      // runs with open sizes, and those that Calque does not do with sizes open
+  std::int64_t open = 0, refused = 0;      // runs with unknown sizes, and those that Calque does not do with sizes open
   std::int64_t native = 0, uncaptured = 0; // programs with native branches and loops, and those that are refused
   std::int64_t saved = 0;                  // programs that were saved and loaded
 };

@@ -282,7 +282,7 @@ int runWorkers(const Options &options) {
   auto ofElements = [&](std::int64_t n) { return 100.0 * static_cast<double>(n) / elements; };
   std::cout << shared.elements << " elements compared with the interpreter, " << ofElements(shared.exact)
             << " % of them exactly, " << ofElements(shared.unknown) << " % unknown to it\n"
-            << shared.open << " programs compiled with open sizes, " << shared.refused << " of them refused\n"
+            << shared.open << " programs compiled with unknown sizes, " << shared.refused << " of them refused\n"
             << shared.saved << " programs saved and loaded\n"
             << shared.native << " programs with C++ branches and loops, " << shared.uncaptured << " of them refused\n";
   std::string never;

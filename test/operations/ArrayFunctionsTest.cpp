@@ -1,5 +1,5 @@
 // Functions on shapes, subscripts and order, most of them written over several operations: values against plain loops,
-// derivatives against central differences, many examples at once against one after the other, open sizes.
+// derivatives against central differences, many examples at once against one after the other, unknown sizes.
 #include "test/operations/Structured.h"
 
 #include <algorithm>

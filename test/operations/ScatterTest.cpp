@@ -1,5 +1,5 @@
 // Reading and writing slices at indices: values against plain loops, equal indices, derivatives against central
-// differences, many examples at once against one after the other, open sizes, threads.
+// differences, many examples at once against one after the other, unknown sizes, threads.
 #include "calque/threads.h"
 #include "test/operations/Structured.h"
 

@@ -22,7 +22,7 @@ template <typename T> void expectEverywhere(const Body &body, const Operands &in
   auto f = function<Tensor(const Operands &)>(body),
        g = function<Tensor(const Operands &)>(body, {.input_signature = open});
   for (int threads : {1, 2})
-    for (std::string way : {"eager", "compiled", "open sizes"}) {
+    for (std::string way : {"eager", "compiled", "unknown sizes"}) {
       SCOPED_TRACE(std::to_string(threads) + " threads, " + way);
       set_num_threads(threads);
       std::vector<T> found = (way == "eager"      ? body(inputs)
@@ -119,7 +119,7 @@ template <typename T> void testScatters(const std::vector<T> &special) {
   }
   Operands inputs = {tensor(x, {kFirst, kSecond, kColumns}), tensor(places, {kPicks, 2}),
                      tensor(updates, {kPicks, kColumns})};
-  // The last dimension of indices that name several is no open size.
+  // The last dimension of indices that name several is no unknown size.
   auto with = [&](auto scatter) {
     return [scatter](const Operands &in) { return scatter(in[0], reshape(in[1], {-1, 2}), in[2]); };
   };

@@ -55,7 +55,7 @@ void eagerly(const Tensor &x, const Tensor &w) {
   show("eager choice", where(x > 1, max(x), -x) * cast(argmax(x, 0), DType::Float32));
 }
 
-// From the ninth size on there is code for open sizes, which adds in another order. That an earlier process has made it
+// From the ninth size on there is code for unknown sizes, which adds in another order. That an earlier process has made it
 // must not show.
 void manySizes() {
   for (int n = 3; n < 14; ++n) {
@@ -98,8 +98,8 @@ int main(int argc, char **) {
 
   auto open = function([](const Tensor &x) { return concat({x, mean(x, {0}, true)}, 0); },
                        {.input_signature = {TensorSpec<float>({kDynamic, 4})}});
-  show("open sizes", open(x));
-  show("open sizes", open(x * 2));
+  show("unknown sizes", open(x));
+  show("unknown sizes", open(x * 2));
 
   Variable counter(scalar(1.0f), {.name = "counter"});
   auto step = function([&](const Tensor &x) {

@@ -93,7 +93,7 @@ TEST(Metrics, AreKeras) {
       // Keras computes that one in float32.
       const bool isExact = dtype == DType::Float64 && c.name.find("mean_io_u") == std::string::npos;
       const double units = isExact ? 2000 : dtype == DType::Float64 ? 1e9 : 60;
-      // In two batches of an open size, by one trace.
+      // In two batches of an unknown size, by one trace.
       metrics::Metric metric = c.make(dtype);
       auto spec = [](const Tensor &x) {
         Shape shape = x.shape();

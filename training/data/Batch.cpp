@@ -90,7 +90,7 @@ struct Padding {
   std::vector<double> values;
   SourceLocation where;
 
-  // The shape that a component of all items is padded to. `longest` takes the place of open sizes that it is above.
+  // The shape that a component of all items is padded to. `longest` takes the place of unknown sizes that it is above.
   Shape shapeOf(const std::vector<Item> &items, std::size_t component, std::int64_t longest) const;
   Item pad(const std::vector<Item> &items, std::int64_t longest = 0) const;
 };

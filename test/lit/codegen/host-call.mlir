@@ -26,7 +26,7 @@ func.func @host(%a: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// What is handed over stands row behind row; a slice of open sizes does not, and is copied.
+// What is handed over stands row behind row; a slice of unknown sizes does not, and is copied.
 // CHECK-LABEL: func.func @part(
 // CHECK: memref.subview
 // CHECK: %[[COPY:.*]] = memref.alloc(%{{.*}}) : memref<2x?xf32>

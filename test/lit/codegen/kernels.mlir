@@ -72,7 +72,7 @@ func.func @others(%x: tensor<8xf32>, %y: tensor<9xf32>, %z: tensor<8xf64>) -> (t
 
 // -----
 
-// With open sizes, these are arguments: two products of one kernel.
+// With unknown sizes, these are arguments: two products of one kernel.
 // CHECK-LABEL: func.func @open(
 // CHECK-SAME: %[[N:[^ ]*]]: index, %[[M:[^ ]*]]: index,
 // CHECK-DAG: call @calque.kernel_0(%arg1, %[[N]], %{{.*}}) {

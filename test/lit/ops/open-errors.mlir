@@ -2,7 +2,7 @@
 // RUN: calque-opt %s --split-input-file --verify-diagnostics
 
 func.func @iota_more(%a: tensor<?xf32>) {
-  // expected-error @below {{iota_open: the shape [?,?] has more open sizes than [0,0] gives}}
+  // expected-error @below {{iota_open: the shape [?,?] has more unknown sizes than [0,0] gives}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.iota_open %a {axis = 0 : i64, dtype = i32, shape = array<i64: -9223372036854775808, -9223372036854775808>, sizes = array<i64: 0, 0>} : (tensor<?xf32>) -> tensor<?x?xi32>
   return
@@ -65,7 +65,7 @@ func.func @reshape_count(%a: tensor<6xf32>, %b: tensor<4x?xf32>) {
 // -----
 
 func.func @broadcast_fewer(%a: tensor<?xf32>) {
-  // expected-error @below {{broadcast_to_open: the shape [3] has fewer open sizes than [0,0] gives}}
+  // expected-error @below {{broadcast_to_open: the shape [3] has fewer unknown sizes than [0,0] gives}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.broadcast_to_open %a {shape = array<i64: 3>, sizes = array<i64: 0, 0>} : (tensor<?xf32>) -> tensor<3xf32>
   return

@@ -39,7 +39,7 @@ func.func @grown(%x: tensor<?x2xf32>) -> (tensor<?x2xf32>, tensor<f32>, tensor<?
 
 // -----
 
-// Entries that are taken together; a loop variable of open size keeps it, which the runtime checks.
+// Entries that are taken together; a loop variable of unknown size keeps it, which the runtime checks.
 // CHECK-LABEL: func.func @popped(
 // CHECK-NOT: calque.late
 // CHECK: calque.while %arg0, %arg1, %arg2

@@ -749,7 +749,7 @@ func.func @max_pool_pick(%x: tensor<6x2x5x7x3xf32>, %v: tensor<2x5x7x3xf32>) -> 
   return %r : tensor<6x2x2x6x3xf32>
 }
 
-// Of open sizes the joined dimension takes its parts' sizes from a tensor of all examples.
+// Of unknown sizes the joined dimension takes its parts' sizes from a tensor of all examples.
 // CHECK-LABEL: func.func @open_images(
 // CHECK-SAME: %[[X:.*]]: tensor<?x2x?x?x3xf32>, %[[W:.*]]: tensor<3x2x3x4xf32>)
 // CHECK-NEXT: %[[V0:.*]] = calque.merge_dims %[[X]] {axis = 0 : i64}
@@ -763,7 +763,7 @@ func.func @open_images(%x: tensor<?x2x?x?x3xf32>, %w: tensor<3x2x3x4xf32>) -> te
   return %r : tensor<?x2x?x?x4xf32>
 }
 
-// Groups of open sizes.
+// Groups of unknown sizes.
 // CHECK-LABEL: func.func @open_both(
 // CHECK-SAME: %[[X:.*]]: tensor<1x2x?x7x3xf32>, %[[W:.*]]: tensor<1x3x2x3x4xf32>)
 // CHECK-NEXT: %[[V0:.*]] = calque.transpose %[[X]] {permutation = array<i64: 1, 2, 3, 0, 4>}

@@ -2,7 +2,7 @@
 // RUN: calque-opt --split-input-file --verify-diagnostics --calque-lower-to-linalg %s
 
 func.func @branch(%p: tensor<i1>, %x: tensor<?x2xf32>) -> tensor<?xf32> {
-  // expected-error @below {{has a result with an open size that is that of no tensor around it}}
+  // expected-error @below {{has a result with an unknown size that is that of no tensor around it}}
   %r = calque.cond %p, %x : (tensor<i1>, tensor<?x2xf32>) -> tensor<?xf32> {
   ^bb0(%y: tensor<?x2xf32>):
     %flat = calque.reshape %y {shape = array<i64: -1>} : (tensor<?x2xf32>) -> tensor<?xf32>
@@ -19,7 +19,7 @@ func.func @branch(%p: tensor<i1>, %x: tensor<?x2xf32>) -> tensor<?xf32> {
 
 module attributes {calque.part = 0 : i64} {
 func.func @entry(%s: tensor<!calque.stack>) -> tensor<?xf32> {
-  // expected-error @below {{has a result with an open size that is that of no tensor around it}}
+  // expected-error @below {{has a result with an unknown size that is that of no tensor around it}}
   %r = calque.on_entries %s {entries = 1 : i64} : (tensor<!calque.stack>) -> tensor<?xf32> {
   ^bb0(%x: tensor<?xf32>):
     vector.yield %x : tensor<?xf32>

@@ -15,7 +15,7 @@ func.func @step(%x: tensor<4x3xf32>) -> tensor<f32> attributes {calque.variables
   return %loss : tensor<f32> loc("user.cpp":19:3)
 } loc("user.cpp":10:1)
 
-// Open sizes: equal by a check, known by one, of a result, and of intermediate values in the workspace.
+// Unknown sizes: equal by a check, known by one, of a result, and of intermediate values in the workspace.
 func.func @open(%x: tensor<?x?xf32>, %y: tensor<?x3xf32>, %z: tensor<?xf32>) -> (tensor<?x3xf32>, tensor<f32>) {
   %0 = calque.add %x, %y : (tensor<?x?xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
   %1 = calque.contract %0, %z {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>} : (tensor<?x3xf32>, tensor<?xf32>) -> tensor<?xf32>
