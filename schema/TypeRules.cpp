@@ -42,8 +42,8 @@ Fault openShape(const OpCall &call, Dims &shape) {
     if (size != kOpenSize)
       continue;
     if (next + 2 > sizes.size())
-      return valueFault(
-          absl::StrCat("the shape ", shapeString(shape), " has more unknown sizes than ", shapeString(sizes), " gives"));
+      return valueFault(absl::StrCat("the shape ", shapeString(shape), " has more unknown sizes than ",
+                                     shapeString(sizes), " gives"));
     std::int64_t operand = sizes[next], axis = 0;
     if (operand < 0 || operand >= static_cast<std::int64_t>(call.operands.size()))
       return valueFault(absl::StrCat("there is no operand ", operand, " to take a size from"));

@@ -62,7 +62,7 @@ struct ConvolutionMaps {
 
 // Those that windows reach one after the other, if their number is known.
 SmallVector<Zeros> zerosAround(const Window &window) {
-  return llvm::map_to_vector(window, [](const Extent &extent) {
+  return llvm::map_to_vector(window, [](const WindowDimension &extent) {
     std::optional<int64_t> low = constantOf(extent.padLow), high = constantOf(extent.padHigh);
     return low && high && extent.stride == 1 && extent.dilation == 1 ? Zeros{*low, *high} : Zeros();
   });

@@ -324,7 +324,7 @@ Lowered lower(LinalgBuilder &b, ir::SumPoolGradOp op, LoweringContext &context) 
   if (isEmpty(cotangent) || isEmpty(images))
     return b.zeros(images, elementOf(like));
   Value zero = zeroOf(b, like);
-  if (llvm::all_of(window, [](const Extent &extent) { return extent.taps % extent.stride == 0; })) {
+  if (llvm::all_of(window, [](const WindowDimension &extent) { return extent.taps % extent.stride == 0; })) {
     // All places of a tile are in the same windows.
     SmallVector<Tiles, 3> tiles;
     Window parts;
@@ -337,7 +337,7 @@ Lowered lower(LinalgBuilder &b, ir::SumPoolGradOp op, LoweringContext &context) 
     return imagesOf(b, tiled, images, window, tiles, b.sizes.constant(1), images.back(), true);
   }
   Value spread = spreadOver(b, op.getCotangent(), images, window);
-  for (Extent &extent : window)
+  for (WindowDimension &extent : window)
     extent.stride = 1;
   return pool(b, spread, images, window, zero, addFirst);
 }

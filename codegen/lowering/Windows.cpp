@@ -7,11 +7,11 @@ using namespace mlir;
 namespace calque::codegen::windows {
 
 Ints tapsOf(const Window &window) {
-  return llvm::map_to_vector(window, [](const Extent &extent) { return extent.taps; });
+  return llvm::map_to_vector(window, [](const WindowDimension &extent) { return extent.taps; });
 }
 
-Extent extentOf(Sizes &sizes, Size input, bool same, int64_t padLow, int64_t padHigh, int64_t taps, int64_t stride,
-                int64_t dilation) {
+WindowDimension extentOf(Sizes &sizes, Size input, bool same, int64_t padLow, int64_t padHigh, int64_t taps,
+                         int64_t stride, int64_t dilation) {
   const int64_t window = (taps - 1) * dilation + 1;
   if (std::optional<int64_t> known = constantOf(input)) {
     schema::WindowExtent extent = schema::windowExtent(*known, window, stride, same, padLow, padHigh);
@@ -34,7 +34,7 @@ Extent extentOf(Sizes &sizes, Size input, bool same, int64_t padLow, int64_t pad
   return {output, low, sizes.subtract(padding, low), taps, stride, dilation};
 }
 
-Extent clipped(Sizes &sizes, Extent extent, Size input) {
+WindowDimension clipped(Sizes &sizes, WindowDimension extent, Size input) {
   std::optional<int64_t> length = constantOf(input);
   if (!length || *length == 0 || constantOf(extent.output) == 0)
     return extent;
@@ -46,7 +46,7 @@ Extent clipped(Sizes &sizes, Extent extent, Size input) {
 }
 
 Value padImages(LinalgBuilder &b, Value images, const Window &window, Value value) {
-  if (llvm::none_of(window, [](const Extent &extent) { return extent.isPadded(); }))
+  if (llvm::none_of(window, [](const WindowDimension &extent) { return extent.isPadded(); }))
     return images;
   SizeList shape = b.sizesOf(images), starts = b.sizes.constants(Ints(shape.size(), 0));
   for (auto [i, extent] : llvm::enumerate(window)) {
@@ -66,7 +66,7 @@ Value zeroOf(LinalgBuilder &b, Value like) {
 
 SizeList slidOver(LinalgBuilder &b, Value images, const Window &window, Size channels) {
   SizeList shape{b.sizes.of(images, 0)};
-  for (const Extent &extent : window)
+  for (const WindowDimension &extent : window)
     shape.push_back(extent.output);
   shape.push_back(channels);
   return shape;
@@ -96,7 +96,7 @@ Value spreadOver(LinalgBuilder &b, Value values, ArrayRef<Size> images, const Wi
   return reachesFurther ? b.extract(spread, first, shape, ones) : spread;
 }
 
-Tiles tilesOf(LinalgBuilder &b, const Extent &extent, Size images) {
+Tiles tilesOf(LinalgBuilder &b, const WindowDimension &extent, Size images) {
   const int64_t stride = extent.stride, taps = stride == 1 ? extent.taps : extent.reach() + 1;
   Size by = b.sizes.constant(stride), first = b.sizes.divide(extent.padLow, by);
   Size end = b.sizes.divide(b.sizes.add(b.sizes.add(extent.padLow, images), b.sizes.constant(stride - 1)), by);

@@ -12,24 +12,24 @@ using Ints = mlir::SmallVector<int64_t>;
 
 // How a window slides along one dimension: the sizes of its output and of the padding around its input, and how many
 // elements it has, which lie `dilation` apart.
-struct Extent {
+struct WindowDimension {
   Size output, padLow, padHigh;
   int64_t taps, stride, dilation;
   bool isPadded() const { return constantOf(padLow) != 0 || constantOf(padHigh) != 0; }
   int64_t reach() const { return (taps - 1) * dilation; } // from the first element to the last one
 };
 
-using Window = mlir::SmallVector<Extent, 3>;
+using Window = mlir::SmallVector<WindowDimension, 3>;
 
 Ints tapsOf(const Window &window);
 
 // The same formula as schema::windowExtent, on sizes that may be unknown.
-Extent extentOf(Sizes &sizes, Size input, bool same, int64_t padLow, int64_t padHigh, int64_t taps, int64_t stride,
-                int64_t dilation);
+WindowDimension extentOf(Sizes &sizes, Size input, bool same, int64_t padLow, int64_t padHigh, int64_t taps,
+                         int64_t stride, int64_t dilation);
 
 // The part of a window that meets the image in any place, with the padding that this part needs. What padding and loops
 // cost then grows with the image and not with the window. Sizes that are unknown leave the window as it is.
-Extent clipped(Sizes &sizes, Extent extent, Size input);
+WindowDimension clipped(Sizes &sizes, WindowDimension extent, Size input);
 
 // The window of an operation with the attributes strides, padding and pads, over these images.
 template <typename Op>
@@ -83,7 +83,7 @@ struct Tiles {
   int64_t reach() const { return (parts - 1) * dilation; }
 };
 
-Tiles tilesOf(LinalgBuilder &b, const Extent &extent, Size images);
+Tiles tilesOf(LinalgBuilder &b, const WindowDimension &extent, Size images);
 
 // The results of the windows that any tile looks at, with zeros where there are none: so many, if that is asked for.
 mlir::Value lookedAt(LinalgBuilder &b, mlir::Value results, mlir::ArrayRef<Tiles> tiles,

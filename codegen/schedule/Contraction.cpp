@@ -18,11 +18,11 @@ using namespace mlir;
 
 namespace calque::codegen {
 
-Contraction::Contraction(Schedule &schedule, const Nest &nest, const ContractionPlan &plan)
-    : schedule(schedule), nest(nest), v(schedule.builder, nest, plan.vectorLoop, plan.lanes), plan(plan),
+Contraction::Contraction(KernelContext &context, const Nest &nest, const ContractionPlan &plan)
+    : context(context), nest(nest), v(context.builder, nest, plan.vectorLoop, plan.lanes), plan(plan),
       vectorLoop(plan.vectorLoop), rowLoop(plan.rowLoop), tile(plan.tile), terms(plan.terms),
       a(nest.inputs[1 - plan.operandOfB]), b(nest.inputs[plan.operandOfB]), result(nest.outputs[0]),
-      initial(schedule.initial), isFloat(isa<FloatType>(result.element)) {
+      initial(context.initial), isFloat(isa<FloatType>(result.element)) {
   rowExtent = rowLoop == VectorBuilder::kNoLoop ? Number(1) : v.number(nest.extents[rowLoop]);
   columnExtent = v.number(nest.extents[vectorLoop]);
   numPanels = v.ceilDivide(columnExtent, panelWidth());
@@ -50,7 +50,7 @@ struct SizesOfNest {
 
 void Contraction::computeBlocks() {
   if (!plan.termPieces || !plan.termBlock || !plan.rowBlock || !plan.panelBlock) {
-    Blocks<Number> blocks = blocksOf(plan, schedule.target, SizesOfNest{v, nest});
+    Blocks<Number> blocks = blocksOf(plan, context.target, SizesOfNest{v, nest});
     termPieces = blocks.termPieces;
     termBlock = blocks.termBlock;
     rowBlock = blocks.rowBlock;
@@ -71,19 +71,19 @@ void Contraction::emit() {
   // Blocks of terms add to the results in memory; where there are many, with what each addition rounds away.
   Number blocks = v.ceilDivide(v.ceilDivide(v.number(nest.extents[terms[0]]), termPieces), v.maximum(termBlock, 1));
   if (plan.inRuns && !(blocks.known && *blocks.known <= plan.kFewBlocks)) {
-    rounded.emplace(schedule, nest, *Combiner::of(nest), plan.mostTermPieces);
+    rounded.emplace(context, nest, *Combiner::of(nest), plan.mostTermPieces);
     errors = rounded->access;
     hasMany = v.less(plan.kFewBlocks, blocks);
     v.onlyIf(hasMany, [&] {
       Value zero = arith::ConstantOp::create(v.b, v.location, v.b.getZeroAttr(result.element));
       auto fill = linalg::FillOp::create(v.b, v.location, ValueRange{zero}, ValueRange{errors->value});
-      emitPart({v.b, schedule.target, Value()}, *Nest::of(fill, v.b));
+      emitPart({v.b, context.target, Value()}, *Nest::of(fill, v.b));
       fill.erase();
     });
   }
   if (plan.mostTermPieces > 1) {
     Value zero = arith::ConstantOp::create(v.b, v.location, v.b.getZeroAttr(result.element));
-    partial.emplace(schedule, nest, *Combiner::of(nest), plan.mostTermPieces);
+    partial.emplace(context, nest, *Combiner::of(nest), plan.mostTermPieces);
     result = partial->access;
     initial = zero;
   }
@@ -135,9 +135,9 @@ void Contraction::emit() {
     emitPiece(at, part);
   });
   if (partial)
-    partial->combine(schedule, termPieces.extent());
+    partial->combine(context, termPieces.extent());
   if (rounded) {
-    Schedule onto = schedule;
+    KernelContext onto = context;
     onto.initial = {};
     v.onlyIf(hasMany, [&] { rounded->combine(onto, termPieces.extent()); });
   }
@@ -449,29 +449,29 @@ ProductPlan ProductPlan::of(const Nest &nest, const Target &target) {
   return plan;
 }
 
-void emitProduct(Schedule schedule, const Nest &nest, const ContractionPlan &plan) {
-  if (schedule.plan)
-    *schedule.plan = plan.text();
+void emitProduct(KernelContext context, const Nest &nest, const ContractionPlan &plan) {
+  if (context.plan)
+    *context.plan = plan.text();
   Nest tiled = plan.tiledPart(nest);
-  Contraction(schedule, tiled, plan).emit();
-  schedule.plan = nullptr;
+  Contraction(context, tiled, plan).emit();
+  context.plan = nullptr;
   if (plan.ofLastColumns)
-    emitDotProducts(schedule, plan.lastColumns(nest), *plan.ofLastColumns);
+    emitDotProducts(context, plan.lastColumns(nest), *plan.ofLastColumns);
 }
 
-PackedOperand packProduct(Schedule schedule, const Nest &nest, const ContractionPlan &plan) {
+PackedOperand packProduct(KernelContext context, const Nest &nest, const ContractionPlan &plan) {
   Nest tiled = plan.tiledPart(nest);
-  PackedOperand packed{Contraction(schedule, tiled, plan).packPanels(), {}};
+  PackedOperand packed{Contraction(context, tiled, plan).packPanels(), {}};
   if (plan.ofLastColumns)
-    packed.lastColumns = packColumns(schedule, plan.lastColumns(nest), *plan.ofLastColumns);
+    packed.lastColumns = packColumns(context, plan.lastColumns(nest), *plan.ofLastColumns);
   return packed;
 }
 
-void emitBlockOfProduct(Schedule schedule, const Nest &nest, const ContractionPlan &plan, PackedOperand packed) {
+void emitBlockOfProduct(KernelContext context, const Nest &nest, const ContractionPlan &plan, PackedOperand packed) {
   Nest tiled = plan.tiledPart(nest);
-  Contraction(schedule, tiled, plan).emitBlock(packed.panels);
+  Contraction(context, tiled, plan).emitBlock(packed.panels);
   if (plan.ofLastColumns)
-    emitBlockOfDotProducts(schedule, plan.lastColumns(nest), *plan.ofLastColumns, packed.lastColumns);
+    emitBlockOfDotProducts(context, plan.lastColumns(nest), *plan.ofLastColumns, packed.lastColumns);
 }
 
 } // namespace calque::codegen

@@ -13,7 +13,7 @@ namespace calque::codegen {
 
 class Contraction {
 public:
-  Contraction(Schedule &schedule, const Nest &nest, const ContractionPlan &plan);
+  Contraction(KernelContext &context, const Nest &nest, const ContractionPlan &plan);
 
   void emit();
 
@@ -134,7 +134,7 @@ private:
 
   Position relative(Position term, mlir::Value from);
 
-  Schedule &schedule;
+  KernelContext &context;
   const Nest &nest;
   VectorBuilder v;
   const ContractionPlan &plan;
@@ -161,14 +161,14 @@ struct ProductPlan {
   static ProductPlan of(const Nest &nest, const Target &target);
 };
 
-void emitProduct(Schedule schedule, const Nest &nest, const ContractionPlan &plan);
+void emitProduct(KernelContext context, const Nest &nest, const ContractionPlan &plan);
 
 // As a part of a group, a block of its results at a time: what is packed before the first block, and a block.
 struct PackedOperand {
   mlir::Value panels, lastColumns; // null where they are read as they are
 };
-PackedOperand packProduct(Schedule schedule, const Nest &nest, const ContractionPlan &plan);
-void emitBlockOfProduct(Schedule schedule, const Nest &nest, const ContractionPlan &plan, PackedOperand packed);
+PackedOperand packProduct(KernelContext context, const Nest &nest, const ContractionPlan &plan);
+void emitBlockOfProduct(KernelContext context, const Nest &nest, const ContractionPlan &plan, PackedOperand packed);
 
 } // namespace calque::codegen
 #endif

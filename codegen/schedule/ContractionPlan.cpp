@@ -41,7 +41,7 @@ std::optional<ContractionPlan> ofAllColumns(const Nest &nest, const Target &targ
   const Access &result = nest.outputs[0];
   int64_t allTerms = std::max<int64_t>(nest.iterations(true).guess(), 1);
   ContractionPlan best;
-  best.lanes = Schedule::lanesFor(nest, target);
+  best.lanes = KernelContext::lanesFor(nest, target);
   for (int operandOfB : {1, 0}) {
     const Access &a = nest.inputs[1 - operandOfB], &b = nest.inputs[operandOfB];
     int64_t leastBlock = allTerms / std::max<int64_t>(nest.extents[termsInOrder(nest, a).front()].guess(), 1);

@@ -183,7 +183,7 @@ void Contraction::fetchAhead(const Position &at) {
     run = v.add(v.multiply(run, each.count), v.remainder(v.divide(index, each.step), each.count));
   }
   auto ask = [&](Access access, int64_t lines) {
-    const int64_t elements = schedule.target.lineBytes / elementBytes();
+    const int64_t elements = context.target.lineBytes / elementBytes();
     Number offset = v.multiply(run, lines * elements);
     if (access.unknownOffset)
       offset = v.add(offset, access.unknownOffset);

@@ -28,8 +28,8 @@ SmallVector<unsigned> otherTerms(const Nest &nest, unsigned along) {
 // Emits the kernel that a plan describes.
 class DotProducts {
 public:
-  DotProducts(Schedule &schedule, const Nest &nest, const DotPlan &plan)
-      : schedule(schedule), nest(nest), plan(plan), v(schedule.builder, nest, plan.along, plan.lanes),
+  DotProducts(KernelContext &context, const Nest &nest, const DotPlan &plan)
+      : context(context), nest(nest), plan(plan), v(context.builder, nest, plan.along, plan.lanes),
         a(nest.inputs[plan.operandOfA]), b(nest.inputs[1 - plan.operandOfA]), result(nest.outputs[0]),
         terms(otherTerms(nest, plan.along)), isFloat(isa<FloatType>(result.element)) {
     add = nest.body->getTerminator()->getOperand(0).getDefiningOp();
@@ -78,7 +78,7 @@ public:
     // To read an element of A takes as long as eight multiply-adds, which few columns do not need.
     int64_t ofElement = std::max<int64_t>(8 / numColumns(), 1);
     Number work = v.multiply(v.number(nest.iterations()), ofElement);
-    Number wanted = v.maximum(v.minimum(v.divide(work, schedule.target.pieceProducts), schedule.target.mostPieces), 1);
+    Number wanted = v.maximum(v.minimum(v.divide(work, context.target.pieceProducts), context.target.mostPieces), 1);
     wanted = v.ceilDivide(wanted, v.maximum(pieces, 1));
     Number rowBlock = v.maximum(v.roundUp(v.ceilDivide(rowExtent, wanted), plan.rows), plan.rows);
     shared.push_back({plan.rowLoop, v.ceilDivide(rowExtent, rowBlock)});
@@ -143,8 +143,8 @@ private:
       for (int64_t j = 0; j < columns; ++j) {
         Position place = shiftedColumn(at.shifted(plan.rowLoop, i), j);
         Value total = v.horizontal(add, sums[i * columns + j]);
-        Value initial = schedule.initial ? schedule.initial : v.loadScalar(result, place);
-        if (!schedule.initial || !isFloatZero(initial))
+        Value initial = context.initial ? context.initial : v.loadScalar(result, place);
+        if (!context.initial || !isFloatZero(initial))
           total = v.apply(add, initial, total);
         VectorBuilder scalars(v.b, nest, VectorBuilder::kNoLoop, 1);
         scalars.store(result, place, total, 1);
@@ -278,7 +278,7 @@ private:
     });
   }
 
-  Schedule &schedule;
+  KernelContext &context;
   const Nest &nest;
   const DotPlan &plan;
   VectorBuilder v;
@@ -371,7 +371,7 @@ std::optional<DotPlan> DotPlan::of(const Nest &nest, const Target &target) {
           plan.along = along;
           plan.rowLoop = rowLoop;
           plan.columnLoop = columnLoop < nest.numLoops() ? columnLoop : VectorBuilder::kNoLoop;
-          plan.lanes = Schedule::lanesFor(nest, target);
+          plan.lanes = KernelContext::lanesFor(nest, target);
           if (complete(plan, nest, target) && !(best && best->cycles <= plan.cycles))
             best = plan;
         }
@@ -385,18 +385,18 @@ std::string DotPlan::text() const {
   return result;
 }
 
-void emitDotProducts(Schedule schedule, const Nest &nest, const DotPlan &plan) {
-  if (schedule.plan)
-    *schedule.plan = plan.text();
-  DotProducts(schedule, nest, plan).emit();
+void emitDotProducts(KernelContext context, const Nest &nest, const DotPlan &plan) {
+  if (context.plan)
+    *context.plan = plan.text();
+  DotProducts(context, nest, plan).emit();
 }
 
-Value packColumns(Schedule schedule, const Nest &nest, const DotPlan &plan) {
-  return DotProducts(schedule, nest, plan).pack();
+Value packColumns(KernelContext context, const Nest &nest, const DotPlan &plan) {
+  return DotProducts(context, nest, plan).pack();
 }
 
-void emitBlockOfDotProducts(Schedule schedule, const Nest &nest, const DotPlan &plan, Value packed) {
-  DotProducts(schedule, nest, plan).emitBlock(packed);
+void emitBlockOfDotProducts(KernelContext context, const Nest &nest, const DotPlan &plan, Value packed) {
+  DotProducts(context, nest, plan).emitBlock(packed);
 }
 
 } // namespace calque::codegen

@@ -29,12 +29,12 @@ struct DotPlan {
   double cycles = std::numeric_limits<double>::infinity();
 };
 
-void emitDotProducts(Schedule schedule, const Nest &nest, const DotPlan &plan);
+void emitDotProducts(KernelContext context, const Nest &nest, const DotPlan &plan);
 
 // As a part of a group: copies B before the first block, if the plan says so, and returns its memory, else null.
-mlir::Value packColumns(Schedule schedule, const Nest &nest, const DotPlan &plan);
+mlir::Value packColumns(KernelContext context, const Nest &nest, const DotPlan &plan);
 // Emits all results of the nest on this thread.
-void emitBlockOfDotProducts(Schedule schedule, const Nest &nest, const DotPlan &plan, mlir::Value packed);
+void emitBlockOfDotProducts(KernelContext context, const Nest &nest, const DotPlan &plan, mlir::Value packed);
 
 } // namespace calque::codegen
 #endif

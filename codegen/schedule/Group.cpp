@@ -166,7 +166,7 @@ std::vector<GroupPlan::Way> GroupPlan::waysFor(const Groupable &whole, const Ext
     return ways;
   }
   // The loop of a reduction whose terms threads share may be that over the rows.
-  Pieces pieces = nest.hasReduction() ? Pieces::of(nest) : Pieces();
+  TermPieces pieces = nest.hasReduction() ? TermPieces::of(nest) : TermPieces();
   if (pieces.count && SumOrder::of(nest, target).vectorLoop)
     return ways;
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop) {
@@ -237,7 +237,7 @@ bool GroupPlan::cutIntoRows(ArrayRef<Groupable> nests, const Extent &rows, const
 }
 
 bool GroupPlan::cutTerms(Member &member, const Nest &whole) {
-  auto [loop, count] = Pieces::of(whole);
+  auto [loop, count] = TermPieces::of(whole);
   int64_t extent = *whole.extents[loop].known(), size = extent / count, ofRow = extent / *rows.known(),
           beside = *whole.iterations(true).known() / extent;
   // Alone it has one piece for all that is left.
@@ -313,7 +313,7 @@ bool GroupPlan::chooseBlock(const Target &target) {
       for (const Access &access : *accesses)
         if (access.varies(member.rowLoop) && seen.insert(rootBuffer(access.value)).second)
           bytes += static_cast<double>(access.distance(member.rowLoop) * ir::ElementType(access.element).bytes());
-    lanes = std::min(lanes, Schedule::lanesFor(member.nest, target));
+    lanes = std::min(lanes, KernelContext::lanesFor(member.nest, target));
   }
   auto most = static_cast<int64_t>(static_cast<double>(target.l1Bytes) / 2 / std::max(bytes, 1.0));
   // A nest takes some time to begin. What a few vectors of each nest need may be in the second cache.
@@ -398,7 +398,7 @@ FailureOr<GroupPlan> GroupPlan::of(plan::GroupAttr group, ArrayRef<plan::MemberA
       member.product = *tiles;
     }
     // Terms are in the pieces that threads share, whose sums are on the thread's stack.
-    Pieces pieces = nest.hasReduction() && !product ? Pieces::of(nest) : Pieces();
+    TermPieces pieces = nest.hasReduction() && !product ? TermPieces::of(nest) : TermPieces();
     const bool isShared = pieces.count;
     if (member.combinesRows() != isShared || (isShared && (pieces.loop != loop || !plan.cutTerms(member, nest))) ||
         plan.bytesOfSums() > kMostStackBytes / 2)
@@ -424,7 +424,7 @@ FailureOr<GroupPlan> GroupPlan::of(plan::GroupAttr group, ArrayRef<plan::MemberA
 std::optional<GroupPlan> GroupPlan::of(ArrayRef<Groupable> nests, const Target &target) {
   SmallVector<Extent> candidates;
   for (const auto &[nest, product] : nests) {
-    Pieces pieces = nest.hasReduction() && !product ? Pieces::of(nest) : Pieces();
+    TermPieces pieces = nest.hasReduction() && !product ? TermPieces::of(nest) : TermPieces();
     for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
       if ((pieces.count ? loop == pieces.loop : !nest.isReduction[loop]) &&
           !llvm::is_contained(candidates, nest.extents[loop]))

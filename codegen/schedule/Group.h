@@ -104,7 +104,7 @@ private:
 // The operations of a kernel that would be its members: all but fills that initialise another one's result.
 llvm::SmallVector<mlir::linalg::LinalgOp> groupableIn(mlir::func::FuncOp kernel);
 // Emits a group's kernel at the builder's insertion point.
-void emitGroup(Schedule schedule, const GroupPlan &plan);
+void emitGroup(KernelContext context, const GroupPlan &plan);
 
 } // namespace calque::codegen
 #endif

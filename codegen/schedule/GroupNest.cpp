@@ -14,21 +14,21 @@ namespace {
 
 class GroupNest {
 public:
-  GroupNest(Schedule &schedule, const GroupPlan &plan)
-      : schedule(schedule), plan(plan), v(schedule.builder, plan.members[0].nest, VectorBuilder::kNoLoop, 1) {}
+  GroupNest(KernelContext &context, const GroupPlan &plan)
+      : context(context), plan(plan), v(context.builder, plan.members[0].nest, VectorBuilder::kNoLoop, 1) {}
 
   void emit() {
     double cycles = 0;
     for (auto [number, member] : llvm::enumerate(plan.members)) {
       if (member.product)
-        packed[number] = packProduct(schedule, member.nest, *member.product);
+        packed[number] = packProduct(context, member.nest, *member.product);
       Extent inner(plan.block);
       for (unsigned loop = 0; loop < member.nest.numLoops(); ++loop)
         if (loop != member.rowLoop)
           inner = inner * member.nest.extents[loop];
       double ofOne = member.product ? member.product->tile.cycles
-                                    : cyclesOfBody(member.nest, schedule.target) /
-                                          static_cast<double>(schedule.lanesFor(member.nest));
+                                    : cyclesOfBody(member.nest, context.target) /
+                                          static_cast<double>(context.lanesFor(member.nest));
       cycles += ofOne * static_cast<double>(inner.guess());
     }
     if (plan.piece)
@@ -63,7 +63,7 @@ private:
       if (member.combinesRows()) {
         Combiner combiner = *Combiner::of(member.nest);
         running.push_back(
-            {number, PartialResults(schedule, member.nest, combiner, pieces), {}, {}, combiner.isFloatSum()});
+            {number, PartialResults(context, member.nest, combiner, pieces), {}, {}, combiner.isFloatSum()});
       }
     double cycles = cyclesOfBlock * static_cast<double>(plan.piece) / static_cast<double>(plan.block);
     v.parallel(pieces, cycles, 1, [&](Value number) {
@@ -81,7 +81,7 @@ private:
         end(each, number);
     });
     for (Running &each : running) {
-      Schedule whole = schedule;
+      KernelContext whole = context;
       whole.initial = plan.members[each.member].initial;
       each.partial.combine(whole);
     }
@@ -106,7 +106,7 @@ private:
     line.outputs.clear();
     line.extents = {Extent(results)};
     line.isReduction = {false};
-    VectorBuilder w(v.b, line, 0, schedule.lanesFor(plan.members[each.member].nest));
+    VectorBuilder w(v.b, line, 0, context.lanesFor(plan.members[each.member].nest));
     int64_t whole = results / w.lanes * w.lanes;
     w.loop(whole, w.lanes, {}, [&](Value i, ValueRange) {
       emit(w, Position(1).at(0, i), w.lanes);
@@ -190,7 +190,7 @@ private:
         if (loop == static_cast<int64_t>(row))
           start = first;
       if (member.product) {
-        Schedule inner{schedule.builder, schedule.target, member.initial};
+        KernelContext inner{context.builder, context.target, member.initial};
         emitBlockOfProduct(inner, part, *member.product, packed.lookup(number));
         continue;
       }
@@ -200,7 +200,7 @@ private:
       part.simplify();
       if (errors)
         errors = part.outputs.pop_back_val();
-      Schedule inner{schedule.builder, schedule.target, member.combinesRows() ? Value() : member.initial};
+      KernelContext inner{context.builder, context.target, member.combinesRows() ? Value() : member.initial};
       inner.order = member.order;
       inner.errors = errors;
       emitPart(inner, part);
@@ -221,7 +221,7 @@ private:
                                : offset;
   }
 
-  Schedule &schedule;
+  KernelContext &context;
   const GroupPlan &plan;
   VectorBuilder v;
   std::vector<Running> running;
@@ -232,10 +232,10 @@ private:
 
 } // namespace
 
-void emitGroup(Schedule schedule, const GroupPlan &plan) {
-  if (schedule.plan)
-    *schedule.plan = plan.text();
-  GroupNest(schedule, plan).emit();
+void emitGroup(KernelContext context, const GroupPlan &plan) {
+  if (context.plan)
+    *context.plan = plan.text();
+  GroupNest(context, plan).emit();
 }
 
 } // namespace calque::codegen

@@ -44,7 +44,7 @@ struct SumOrder {
 };
 
 // The inputs that all emitters of kernels have in common.
-struct Schedule {
+struct KernelContext {
   mlir::OpBuilder &builder;
   const Target &target;
   mlir::Value initial; // a reduction's initial value, from a fill before it; null: the result buffer's elements
@@ -74,14 +74,14 @@ class PartialResults {
   llvm::SmallVector<unsigned> loops; // those over results
 
 public:
-  PartialResults(Schedule &schedule, const Nest &nest, Combiner combiner, int64_t pieces);
+  PartialResults(KernelContext &context, const Nest &nest, Combiner combiner, int64_t pieces);
   // The results of the first piece; those of the next one follow after `results` elements.
   Access access;
   Extent results;
-  void combine(Schedule whole) const { combine(whole, Extent(pieces)); }
+  void combine(KernelContext whole) const { combine(whole, Extent(pieces)); }
   // The same of the first pieces.
-  void combine(Schedule whole, const Extent &count) const;
-  void combine(Schedule whole, const Extent &count, const VectorPlan &plan) const;
+  void combine(KernelContext whole, const Extent &count) const;
+  void combine(KernelContext whole, const Extent &count, const VectorPlan &plan) const;
 
   // How the results of a nest lie in one piece: the loops over results, from the innermost on.
   static Access accessOf(const Nest &nest, llvm::SmallVectorImpl<unsigned> &loops);
@@ -94,11 +94,11 @@ private:
 
 // How threads share the terms of a reduction with few results: `count` pieces of the iterations of a loop, which may
 // leave a rest. No count: they share the results.
-struct Pieces {
+struct TermPieces {
   unsigned loop = VectorBuilder::kNoLoop;
   int64_t count = 0;
 
-  static Pieces of(const Nest &nest);
+  static TermPieces of(const Nest &nest);
 };
 
 // What a nest does: "4096 x (1024): mulf addf". Loops over terms are in parentheses.
@@ -111,12 +111,12 @@ int64_t operationsOf(const Nest &nest);
 int64_t bytesTouched(const Nest &nest, const Access &access);
 
 // Emits a nest that is a part of an operation, as its own plan by itself would be.
-void emitPart(Schedule schedule, Nest nest);
+void emitPart(KernelContext context, Nest nest);
 // Makes a copy of bools one of the bytes that they are in memory. What plans a nest and what emits it call it first.
 void copyAsBytes(Nest &nest, mlir::OpBuilder &builder);
 // Emits a nest that reads operands across the direction in which it writes. What is no whole square is left to
 // `emitRest`.
-void emitTransposedNest(Schedule &schedule, const Nest &nest, const SquaresPlan &plan,
+void emitTransposedNest(KernelContext &context, const Nest &nest, const SquaresPlan &plan,
                         llvm::function_ref<void(const Nest &, const VectorPlan &)> emitRest);
 
 // Whether the body is result + a * b, and nothing else.

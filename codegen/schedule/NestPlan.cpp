@@ -37,7 +37,7 @@ static bool computesBytes(const Nest &nest) {
          });
 }
 
-int64_t Schedule::lanesFor(const Nest &nest, const Target &target) {
+int64_t KernelContext::lanesFor(const Nest &nest, const Target &target) {
   unsigned bits = computesBytes(nest) ? 8 : 32;
   for (const auto *accesses : {&nest.inputs, &nest.outputs})
     for (const Access &access : *accesses)
@@ -110,7 +110,7 @@ void sortByStride(SmallVectorImpl<unsigned> &loops, ArrayRef<Access> accesses) {
 
 VectorPlan VectorPlan::of(const Nest &nest, const Target &target, bool combines, std::optional<SumOrder> order) {
   VectorPlan plan;
-  int64_t lanes = Schedule::lanesFor(nest, target);
+  int64_t lanes = KernelContext::lanesFor(nest, target);
   if (order && order->vectorLoop) {
     unsigned number = 0;
     for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
@@ -158,7 +158,7 @@ std::string VectorPlan::text(const Nest &nest) const {
 //===-- Pieces ------------------------------------------------------------------------------------===//
 
 // The number of pieces depends on sizes alone.
-Pieces Pieces::of(const Nest &nest) {
+TermPieces TermPieces::of(const Nest &nest) {
   constexpr int64_t kFewResults = 4096, kPieceTerms = Target::kPieceTerms;
   if (!nest.isKnown())
     return {};
@@ -242,7 +242,7 @@ Gathering::Gathering(const Nest &of, const Combiner &combiner, const Access &par
 }
 
 std::optional<PiecesPlan> PiecesPlan::of(const Nest &nest, const Target &target) {
-  auto [loop, count] = Pieces::of(nest);
+  auto [loop, count] = TermPieces::of(nest);
   std::optional<Combiner> combiner = Combiner::of(nest);
   if (!count || !combiner)
     return std::nullopt;
@@ -266,7 +266,7 @@ std::optional<PiecesPlan> PiecesPlan::of(const Nest &nest, const Target &target)
 }
 
 SumOrder SumOrder::of(const Nest &nest, const Target &target) {
-  unsigned loop = chooseVectorLoop(nest, Schedule::lanesFor(nest, target), Combiner::of(nest).has_value());
+  unsigned loop = chooseVectorLoop(nest, KernelContext::lanesFor(nest, target), Combiner::of(nest).has_value());
   if (loop == VectorBuilder::kNoLoop || !nest.isReduction[loop])
     return {};
   return {static_cast<unsigned>(llvm::count(ArrayRef(nest.isReduction).take_front(loop), true))};

@@ -62,7 +62,7 @@ using NestPlan = std::variant<VectorPlan, PiecesPlan, SquaresPlan>;
 NestPlan chooseNestPlan(const Nest &nest, const Target &target, std::optional<SumOrder> order = {},
                         bool goesOn = false);
 // Emits what the plan of a nest says.
-void emitNest(Schedule schedule, Nest nest, const NestPlan &plan);
+void emitNest(KernelContext context, Nest nest, const NestPlan &plan);
 
 // The nests that a plan's parts are of.
 Nest pieceOf(Nest nest, unsigned loop, int64_t count);

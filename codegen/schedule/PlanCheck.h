@@ -56,7 +56,7 @@ protected:
   }
   // `least`: 1 where a plan may have none but scalars.
   mlir::LogicalResult checkLanes(int64_t lanes, int64_t least = 2) const {
-    int64_t most = Schedule::lanesFor(nest, target);
+    int64_t most = KernelContext::lanesFor(nest, target);
     if (lanes < least || lanes > most || !llvm::isPowerOf2_64(static_cast<uint64_t>(lanes)))
       return nest.op->emitOpError("plan: ")
              << lanes << " lanes are no vector of these elements; on " << runtime::nameOf(target.cpu)

@@ -101,7 +101,7 @@ private:
 };
 
 // Emits what an operation's plan says.
-LogicalResult emitPlanned(Schedule kernel, Nest &nest, Attribute plan) {
+LogicalResult emitPlanned(KernelContext kernel, Nest &nest, Attribute plan) {
   auto emitAs = [&](auto attribute, auto emit) -> LogicalResult {
     auto own = planOf(attribute, nest, kernel.target);
     if (succeeded(own))
@@ -144,7 +144,7 @@ LogicalResult schedule(linalg::LinalgOp op, const Target &target) {
   if (failed(nest) || !VectorBuilder::canVectorize(*nest))
     return op->emitOpError("plan: the operation takes no vectors, and becomes plain loops without a plan");
   std::string plan;
-  Schedule kernel{builder, target, Value()};
+  KernelContext kernel{builder, target, Value()};
   kernel.plan = &plan;
   linalg::FillOp fill;
   if (nest->hasReduction() && (fill = fillBefore(op)))
@@ -185,9 +185,9 @@ LogicalResult scheduleGroup(func::FuncOp kernel, plan::GroupAttr attribute, cons
     if (linalg::FillOp fill = fillBefore(op))
       member.initial = fill.getInputs()[0];
   std::string plan;
-  Schedule schedule{builder, target, Value()};
-  schedule.plan = &plan;
-  emitGroup(schedule, *group);
+  KernelContext context{builder, target, Value()};
+  context.plan = &plan;
+  emitGroup(context, *group);
   Notes(kernel).add(nests, plan, [](Value root) { return root.getDefiningOp<memref::AllocOp>() != nullptr; });
   if (llvm::any_of(nests, [](const Nest &nest) { return nest.hasReduction(); }))
     kernel->setAttr(kReductionAttr, builder.getUnitAttr());

@@ -39,9 +39,9 @@ Nest partOf(Nest nest, VectorBuilder &v, unsigned loop, const Number &start, con
 }
 
 // A nest whose two loops are multiples of the square's size.
-void emitSquares(Schedule &schedule, const Nest &nest, const SquaresPlan &square) {
-  VectorBuilder v(schedule.builder, nest, square.along, square.size),
-      w(schedule.builder, nest, square.across, square.size);
+void emitSquares(KernelContext &context, const Nest &nest, const SquaresPlan &square) {
+  VectorBuilder v(context.builder, nest, square.along, square.size),
+      w(context.builder, nest, square.across, square.size);
   Number along = v.number(nest.extents[square.along]), across = v.number(nest.extents[square.across]);
   SmallVector<unsigned> outer;
   Number count = v.ceilDivide(across, square.beside * square.size);
@@ -111,7 +111,7 @@ bool SquaresPlan::fits(const Nest &nest, unsigned along, unsigned across) {
 
 // Squares of bytes would have the body many times.
 int64_t SquaresPlan::largestSize(const Nest &nest, const Target &target) {
-  return std::min<int64_t>(Schedule::lanesFor(nest, target), target.vectorBytes / 4);
+  return std::min<int64_t>(KernelContext::lanesFor(nest, target), target.vectorBytes / 4);
 }
 
 std::optional<SquaresPlan> SquaresPlan::of(const Nest &nest, const Target &target) {
@@ -151,9 +151,9 @@ std::optional<SquaresPlan> SquaresPlan::of(const Nest &nest, const Target &targe
   return plan;
 }
 
-void emitTransposedNest(Schedule &schedule, const Nest &nest, const SquaresPlan &plan,
+void emitTransposedNest(KernelContext &context, const Nest &nest, const SquaresPlan &plan,
                         function_ref<void(const Nest &, const VectorPlan &)> emitRest) {
-  VectorBuilder v(schedule.builder, nest, kNoLoop, 1);
+  VectorBuilder v(context.builder, nest, kNoLoop, 1);
   // The whole squares along a loop, and what is left behind them.
   auto cut = [&](unsigned loop) {
     Number extent = v.number(nest.extents[loop]), rest = v.remainder(extent, plan.size);
@@ -162,13 +162,13 @@ void emitTransposedNest(Schedule &schedule, const Nest &nest, const SquaresPlan 
   auto [wholeAcross, restAcross] = cut(plan.across);
   auto [wholeAlong, restAlong] = cut(plan.along);
   Nest belowRest = partOf(nest, v, plan.across, 0, wholeAcross);
-  emitSquares(schedule, partOf(belowRest, v, plan.along, 0, wholeAlong), plan);
+  emitSquares(context, partOf(belowRest, v, plan.along, 0, wholeAlong), plan);
   if (plan.restAcross)
     emitRest(partOf(nest, v, plan.across, wholeAcross, restAcross), *plan.restAcross);
   if (plan.restAlong)
     emitRest(partOf(belowRest, v, plan.along, wholeAlong, restAlong), *plan.restAlong);
-  if (schedule.plan)
-    *schedule.plan = ("squares of " + Twine(plan.size) + ", transposed in registers").str();
+  if (context.plan)
+    *context.plan = ("squares of " + Twine(plan.size) + ", transposed in registers").str();
 }
 
 } // namespace calque::codegen

@@ -17,9 +17,9 @@ namespace {
 // Emits the kernel of a nest for one choice of the vector loop.
 class VectorNest {
 public:
-  VectorNest(Schedule &schedule, const Nest &nest, const VectorPlan &plan, std::optional<Combiner> combiner)
-      : schedule(schedule), nest(nest), v(schedule.builder, nest, plan.along, plan.lanes),
-        scalars(schedule.builder, nest, VectorBuilder::kNoLoop, 1), combiner(combiner), parallels(plan.loops),
+  VectorNest(KernelContext &context, const Nest &nest, const VectorPlan &plan, std::optional<Combiner> combiner)
+      : context(context), nest(nest), v(context.builder, nest, plan.along, plan.lanes),
+        scalars(context.builder, nest, VectorBuilder::kNoLoop, 1), combiner(combiner), parallels(plan.loops),
         reductions(plan.terms), shared(plan.beside), most(plan.vectors), cycles(plan.cycles) {
     int64_t distance = -1;
     for (unsigned loop = 0; loop < nest.numLoops(); ++loop) {
@@ -91,7 +91,7 @@ private:
 
   // Whether an accumulator adds up few terms in all, if the body of the loops over what is combined adds `chain`.
   bool isShortSum(int64_t chain) const {
-    if (schedule.isExact)
+    if (context.isExact)
       return false;
     int64_t count = chain;
     for (unsigned loop : reductions) {
@@ -164,7 +164,7 @@ private:
     return flat(sums);
   }
   bool isFloatSum() const { return combiner && combiner->isFloatSum(); }
-  int64_t runLength() const { return schedule.isExact ? 1 : kRunLength; }
+  int64_t runLength() const { return context.isExact ? 1 : kRunLength; }
 
   //===-- Vectors of results ----------------------------------------------------------------------===//
 
@@ -276,14 +276,14 @@ private:
       return next;
     };
     Position origin(nest.numLoops());
-    if (schedule.errors) {
+    if (context.errors) {
       SmallVector<ExactSum> sums;
       for (size_t i = 0; i < points.size(); ++i)
-        sums.push_back({values[i], v.load(*schedule.errors, points[i], valid[i])});
+        sums.push_back({values[i], v.load(*context.errors, points[i], valid[i])});
       sums = reduceInRuns(origin, sums, 1, body);
       for (size_t i = 0; i < points.size(); ++i) {
         values[i] = sums[i].sum;
-        v.store(*schedule.errors, points[i], sums[i].error, valid[i]);
+        v.store(*context.errors, points[i], sums[i].error, valid[i]);
       }
     } else if (isFloatSum() && !isShortSum(1)) {
       Value zero = v.constant(v.b.getZeroAttr(nest.outputs[0].element));
@@ -303,7 +303,7 @@ private:
   Value initial(const Access &output, const Position &point, const Number &lanes) {
     if (!output.isUsed)
       return v.constant(v.b.getZeroAttr(output.element));
-    return schedule.initial ? v.splat(schedule.initial) : v.load(output, point, lanes);
+    return context.initial ? v.splat(context.initial) : v.load(output, point, lanes);
   }
 
   //===-- Vectors of contributions ----------------------------------------------------------------===//
@@ -339,7 +339,7 @@ private:
       }
     }
     sum = v.horizontal(combiner->operation, sum);
-    Value start = schedule.initial ? schedule.initial : scalars.loadScalar(output, at);
+    Value start = context.initial ? context.initial : scalars.loadScalar(output, at);
     scalars.store(output, at, scalars.apply(combiner->operation, start, sum), 1);
   }
 
@@ -400,7 +400,7 @@ private:
     })[0];
   }
 
-  Schedule &schedule;
+  KernelContext &context;
   const Nest &nest;
   VectorBuilder v, scalars;
   std::optional<Combiner> combiner;
@@ -410,19 +410,19 @@ private:
   double cycles;
 };
 
-void emit(Schedule &schedule, const Nest &nest, const VectorPlan &plan, const std::optional<Combiner> &combiner) {
-  if (schedule.plan)
-    *schedule.plan += plan.text(nest);
-  VectorNest(schedule, nest, plan, combiner).emit();
+void emit(KernelContext &context, const Nest &nest, const VectorPlan &plan, const std::optional<Combiner> &combiner) {
+  if (context.plan)
+    *context.plan += plan.text(nest);
+  VectorNest(context, nest, plan, combiner).emit();
 }
 
 // Splits reductions with few results and many terms into pieces of the terms, which threads share.
-void emit(Schedule &schedule, const Nest &nest, const PiecesPlan &plan) {
+void emit(KernelContext &context, const Nest &nest, const PiecesPlan &plan) {
   Combiner combiner = *Combiner::of(nest);
   const int64_t count = plan.count + (plan.rest ? 1 : 0);
-  PartialResults partial(schedule, nest, combiner, count);
-  Value identity = arith::ConstantOp::create(schedule.builder, nest.location(), combiner.identity);
-  Schedule inner{schedule.builder, schedule.target, identity};
+  PartialResults partial(context, nest, combiner, count);
+  Value identity = arith::ConstantOp::create(context.builder, nest.location(), combiner.identity);
+  KernelContext inner{context.builder, context.target, identity};
   Nest cut = nest;
   cut.outputs = {partial.access};
   if (plan.rest) {
@@ -432,18 +432,18 @@ void emit(Schedule &schedule, const Nest &nest, const PiecesPlan &plan) {
   }
   Nest each = pieceOf(cut, plan.loop, plan.count);
   each.outputs[0].strides.back() = partial.results;
-  inner.plan = schedule.plan;
+  inner.plan = context.plan;
   emit(inner, each, plan.each, combiner);
-  if (schedule.plan)
-    *schedule.plan += ", " + std::to_string(count) + " pieces of terms";
-  partial.combine(schedule, Extent(count), plan.sums);
+  if (context.plan)
+    *context.plan += ", " + std::to_string(count) + " pieces of terms";
+  partial.combine(context, Extent(count), plan.sums);
 }
 
 } // namespace
 
-PartialResults::PartialResults(Schedule &schedule, const Nest &nest, Combiner combiner, int64_t pieces)
+PartialResults::PartialResults(KernelContext &context, const Nest &nest, Combiner combiner, int64_t pieces)
     : access(accessOf(nest, loops)), results(nest.iterations(false)), nest(nest), combiner(combiner), pieces(pieces) {
-  OpBuilder &b = schedule.builder;
+  OpBuilder &b = context.builder;
   if (std::optional<int64_t> known = results.known()) {
     access.value = memref::AllocOp::create(b, nest.location(), MemRefType::get({pieces * *known}, access.element));
   } else {
@@ -471,26 +471,25 @@ Access PartialResults::accessOf(const Nest &nest, SmallVectorImpl<unsigned> &loo
   return access;
 }
 
-void PartialResults::combine(Schedule whole, const Extent &count, const VectorPlan &plan) const {
+void PartialResults::combine(KernelContext whole, const Extent &count, const VectorPlan &plan) const {
   whole.plan = nullptr;
   whole.isExact = combiner.isFloatSum();
   Gathering sums(nest, combiner, access, loops, results, count);
   emit(whole, sums.nest, plan, Combiner::of(sums.nest));
 }
 
-void PartialResults::combine(Schedule whole, const Extent &count) const {
+void PartialResults::combine(KernelContext whole, const Extent &count) const {
   Gathering sums(nest, combiner, access, loops, results, count);
   combine(whole, count, VectorPlan::of(sums.nest, whole.target, true));
 }
 
-void emitNest(Schedule schedule, Nest nest, const NestPlan &plan) {
+void emitNest(KernelContext context, Nest nest, const NestPlan &plan) {
   if (const auto *squares = std::get_if<SquaresPlan>(&plan))
-    return emitTransposedNest(schedule, nest, *squares, [&](const Nest &rest, const VectorPlan &own) {
-      emit(schedule, rest, own, std::nullopt);
-    });
+    return emitTransposedNest(context, nest, *squares,
+                              [&](const Nest &rest, const VectorPlan &own) { emit(context, rest, own, std::nullopt); });
   if (const auto *pieces = std::get_if<PiecesPlan>(&plan))
-    return emit(schedule, nest, *pieces);
-  emit(schedule, nest, std::get<VectorPlan>(plan), schedule.errors ? Combiner::ofBody(nest) : Combiner::of(nest));
+    return emit(context, nest, *pieces);
+  emit(context, nest, std::get<VectorPlan>(plan), context.errors ? Combiner::ofBody(nest) : Combiner::of(nest));
 }
 
 void copyAsBytes(Nest &nest, OpBuilder &builder) {
@@ -502,9 +501,9 @@ void copyAsBytes(Nest &nest, OpBuilder &builder) {
         access = access.ofBytes(builder, nest.location());
 }
 
-void emitPart(Schedule schedule, Nest nest) {
-  copyAsBytes(nest, schedule.builder);
-  emitNest(schedule, nest, chooseNestPlan(nest, schedule.target, schedule.order, schedule.errors.has_value()));
+void emitPart(KernelContext context, Nest nest) {
+  copyAsBytes(nest, context.builder);
+  emitNest(context, nest, chooseNestPlan(nest, context.target, context.order, context.errors.has_value()));
 }
 
 } // namespace calque::codegen

@@ -71,8 +71,8 @@ void takeSizes(OpenForm &form, OpId open) {
   form.known.push_back({DType::Bool, std::move(dims)});
 }
 
-// The most programs of an operation that are compiled for their own sizes. Code for unknown sizes takes several times as
-// long to compile.
+// The most programs of an operation that are compiled for their own sizes. Code for unknown sizes takes several times
+// as long to compile.
 constexpr int kMostSizes = 8;
 
 } // namespace

@@ -7,18 +7,18 @@
 
 namespace calque::detail {
 
-ConcreteCore::Held::Held(std::shared_ptr<Concrete> held) : concrete(std::move(held)) {
+ConcreteCore::Held::Held(std::shared_ptr<FunctionTrace> held) : concrete(std::move(held)) {
   key = concrete->key;
   hash = concrete->hash;
   unknown = concrete->unknown;
 }
 
-Concrete &ConcreteCore::add(std::shared_ptr<Concrete> concrete) {
+FunctionTrace &ConcreteCore::add(std::shared_ptr<FunctionTrace> concrete) {
   std::lock_guard guard(tracesMutex);
   return *traces.insert(std::make_shared<Held>(std::move(concrete)))->concrete;
 }
 
-const Concrete &ConcreteCore::only(const SourceLocation &where) const {
+const FunctionTrace &ConcreteCore::only(const SourceLocation &where) const {
   if (signature.hasAnyRank)
     throw StateError(
         absl::StrCat(function->name,
@@ -32,7 +32,7 @@ void ConcreteCore::check(const Signature &given, SourceLocation where) const {
     throw SignatureError(absl::StrCat(function->name, ": ", text), where);
 }
 
-Concrete &ConcreteCore::traceFor(const Arguments &arguments, CallBody body, SourceLocation where) {
+FunctionTrace &ConcreteCore::traceFor(const Arguments &arguments, CallBody body, SourceLocation where) {
   bool known = false;
   auto accepts = [&](const Held &held) {
     known = true;

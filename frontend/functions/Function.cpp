@@ -45,7 +45,7 @@ void callFunction(FunctionCore &core, const Arguments &arguments, CallBody body,
   requireEager(arguments, where);
   ReadScope scope;
   std::size_t hash = hashKey(arguments.key());
-  Concrete *concrete = core.find(hash, arguments);
+  FunctionTrace *concrete = core.find(hash, arguments);
   if (concrete)
     core.noteCall();
   else
@@ -67,7 +67,7 @@ void callFunction(FunctionCore &core, const Arguments &arguments, CallBody body,
 }
 
 namespace {
-void runTrace(FunctionCore &core, Concrete &concrete, const Arguments &arguments, CallResults &results,
+void runTrace(FunctionCore &core, FunctionTrace &concrete, const Arguments &arguments, CallResults &results,
               const SourceLocation &where) {
   const Code &code = core.codeOf(concrete, where);
   const CapturedPanels *panels = &code == concrete.compiled.get() ? concrete.panels.get() : nullptr;
@@ -110,9 +110,9 @@ void runTrace(FunctionCore &core, Concrete &concrete, const Arguments &arguments
 }
 } // namespace
 
-void runConcrete(FunctionCore &core, Concrete &concrete, const Arguments &arguments, CallBody body,
+void runConcrete(FunctionCore &core, FunctionTrace &concrete, const Arguments &arguments, CallBody body,
                  CallResults &results, const SourceLocation &where) {
-  for (Concrete *trace = &concrete.latest();;)
+  for (FunctionTrace *trace = &concrete.latest();;)
     try {
       runTrace(core, *trace, arguments, results, where);
       return;
@@ -129,7 +129,7 @@ void runConcrete(FunctionCore &core, Concrete &concrete, const Arguments &argume
     }
 }
 
-std::string printTrace(const Concrete &concrete, const std::string &stage, const SourceLocation &where) {
+std::string printTrace(const FunctionTrace &concrete, const std::string &stage, const SourceLocation &where) {
   std::optional<Stage> known = stageNamed(stage);
   if (!known)
     throw ValueError(absl::StrCat("there is no stage '", stage, "'; the stages are ", stageNames()), where);
@@ -144,7 +144,7 @@ std::string printTrace(const Concrete &concrete, const std::string &stage, const
   return printed.text;
 }
 
-std::string drawTrace(const Concrete &concrete) {
+std::string drawTrace(const FunctionTrace &concrete) {
   std::size_t tensors = 0;
   for (const SignaturePart &part : concrete.results.parts)
     tensors += part.kind == SignaturePart::Kind::Tensor;
@@ -153,12 +153,12 @@ std::string drawTrace(const Concrete &concrete) {
 
 namespace {
 // The trace of exactly these arguments, to be shown.
-std::shared_ptr<Concrete> traceToShow(FunctionCore &core, const Arguments &arguments, CallBody body,
-                                      SourceLocation where) {
+std::shared_ptr<FunctionTrace> traceToShow(FunctionCore &core, const Arguments &arguments, CallBody body,
+                                           SourceLocation where) {
   Signature signature = core.describe(body, where);
   {
     ReadScope scope;
-    if (Concrete *found = signature.hasSpecs ? nullptr : core.find(hashKey(arguments.key()), arguments))
+    if (FunctionTrace *found = signature.hasSpecs ? nullptr : core.find(hashKey(arguments.key()), arguments))
       return found->latest().shared_from_this();
   }
   signature = core.byInputSignature(signature, where);

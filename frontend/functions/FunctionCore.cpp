@@ -49,7 +49,7 @@ std::vector<ExpectedTensor> expectedTensors(const std::vector<TensorSpec<>> &spe
 
 //===-- Traces ----------------------------------------------------------------------------------===//
 
-bool Concrete::accepts(const Arguments &arguments) const {
+bool FunctionTrace::accepts(const Arguments &arguments) const {
   std::span<const Variable *const> given = arguments.variables();
   for (const auto &[index, state] : identical)
     if (given[index]->state() != state)
@@ -61,7 +61,7 @@ bool Concrete::accepts(const Arguments &arguments) const {
   return true;
 }
 
-const CalledProgram &Concrete::called() const {
+const CalledProgram &FunctionTrace::called() const {
   runtime::ForkSection section;
   std::call_once(calledOnce, [&] {
     called_ = calledProgram(recording);
@@ -70,7 +70,7 @@ const CalledProgram &Concrete::called() const {
   return called_;
 }
 
-std::string Concrete::str(const std::string &name) const {
+std::string FunctionTrace::str(const std::string &name) const {
   std::string result = results.str("  ");
   return absl::StrCat(name, "\n", signature.str("  "), result.empty() ? "  no result\n" : result);
 }
@@ -131,8 +131,8 @@ std::vector<BoundVariable> boundVariables(const Trace &trace) {
 }
 } // namespace
 
-std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Arguments &arguments, CallBody body,
-                                              SourceLocation call, bool mayFallBack, int level) {
+std::shared_ptr<FunctionTrace> FunctionCore::trace(Signature signature, const Arguments &arguments, CallBody body,
+                                                   SourceLocation call, bool mayFallBack, int level) {
   FollowScope scope(level);
   std::vector<TracedParameter> parameters;
   for (const SignaturePart &part : signature.parts)
@@ -158,7 +158,7 @@ std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Argumen
         return std::move(results.tensors);
       }).trace;
 
-  auto concrete = std::make_shared<Concrete>();
+  auto concrete = std::make_shared<FunctionTrace>();
   concrete->results = std::move(described);
   // The types of results come from the recording, which may know other sizes than the returned tensors.
   std::size_t next = 0;
@@ -185,7 +185,7 @@ std::shared_ptr<Concrete> FunctionCore::trace(Signature signature, const Argumen
   return concrete;
 }
 
-void FunctionCore::compile(Concrete &concrete, SourceLocation call) {
+void FunctionCore::compile(FunctionTrace &concrete, SourceLocation call) {
   runtime::ForkSection section;
   Clock::time_point start = Clock::now();
   if (compileOptions().optimize)
@@ -198,7 +198,7 @@ void FunctionCore::compile(Concrete &concrete, SourceLocation call) {
     concrete.history->milliseconds += millisecondsSince(start);
 }
 
-const Code &FunctionCore::checkedCodeOf(Concrete &concrete, const SourceLocation &where) {
+const Code &FunctionCore::checkedCodeOf(FunctionTrace &concrete, const SourceLocation &where) {
   if (const Code *code = concrete.checkedCode.load(std::memory_order_acquire))
     return *code;
   TraceLock::Guard guard(lock);
@@ -209,7 +209,7 @@ const Code &FunctionCore::checkedCodeOf(Concrete &concrete, const SourceLocation
   return *concrete.checked;
 }
 
-const Code &FunctionCore::codeOf(Concrete &concrete, const SourceLocation &where) {
+const Code &FunctionCore::codeOf(FunctionTrace &concrete, const SourceLocation &where) {
   if (checksNumerics()) [[unlikely]]
     return checkedCodeOf(concrete, where);
   if (const Code *code = concrete.code.load(std::memory_order_acquire))
@@ -224,10 +224,10 @@ const Code &FunctionCore::codeOf(Concrete &concrete, const SourceLocation &where
 
 // Makes the trace with those sizes open in which earlier ones differ. Returns null, and the reason in `note`, where
 // that is not possible.
-std::shared_ptr<Concrete> FunctionCore::traceRelaxed(const Signature &signature, const Arguments &arguments,
-                                                     CallBody body, SourceLocation call, std::string &note) {
+std::shared_ptr<FunctionTrace> FunctionCore::traceRelaxed(const Signature &signature, const Arguments &arguments,
+                                                          CallBody body, SourceLocation call, std::string &note) {
   Signature common = signature;
-  for (const std::shared_ptr<Concrete> &other : table.entries())
+  for (const std::shared_ptr<FunctionTrace> &other : table.entries())
     if (std::optional<Signature> both = relaxed(common, other->signature))
       common = std::move(*both);
   if (common.unknown.empty())
@@ -238,7 +238,7 @@ std::shared_ptr<Concrete> FunctionCore::traceRelaxed(const Signature &signature,
   }
   std::string reason;
   try {
-    std::shared_ptr<Concrete> concrete = trace(common, arguments, body, call, true);
+    std::shared_ptr<FunctionTrace> concrete = trace(common, arguments, body, call, true);
     try {
       compile(*concrete, call);
       concrete->relaxed = true;
@@ -259,8 +259,8 @@ std::shared_ptr<Concrete> FunctionCore::traceRelaxed(const Signature &signature,
   return nullptr;
 }
 
-Concrete *FunctionCore::insert(std::shared_ptr<Concrete> concrete, SourceLocation call, double milliseconds,
-                               std::string note, bool counts) {
+FunctionTrace *FunctionCore::insert(std::shared_ptr<FunctionTrace> concrete, SourceLocation call, double milliseconds,
+                                    std::string note, bool counts) {
   runtime::ForkSection section;
   auto made = std::make_shared<TraceHistory>();
   made->signature = concrete->signature;
@@ -279,7 +279,7 @@ Concrete *FunctionCore::insert(std::shared_ptr<Concrete> concrete, SourceLocatio
       }
     }
     if (fewest.empty() && note.empty()) {
-      bool there = table.findSame(concrete->key, concrete->unknown, [](const Concrete &) { return true; });
+      bool there = table.findSame(concrete->key, concrete->unknown, [](const FunctionTrace &) { return true; });
       note = there ? "the signature is the same; other variables are captured, or other modes hold"
                    : "the trace for this signature was evicted or cleared";
       made->wasEvicted = !there && options.max_traces && table.entries().size() >= options.max_traces;
@@ -306,19 +306,19 @@ Concrete *FunctionCore::insert(std::shared_ptr<Concrete> concrete, SourceLocatio
   return table.insert(std::move(concrete));
 }
 
-Concrete &FunctionCore::miss(std::size_t hash, const Arguments &arguments, CallBody body, SourceLocation call) {
-  Concrete *concrete;
+FunctionTrace &FunctionCore::miss(std::size_t hash, const Arguments &arguments, CallBody body, SourceLocation call) {
+  FunctionTrace *concrete;
   std::string toWarn;
   {
     TraceLock::Guard guard(lock, call);
-    if (Concrete *found = find(hash, arguments)) { // another thread was first
+    if (FunctionTrace *found = find(hash, arguments)) { // another thread was first
       noteCall();
       return *found;
     }
     Signature signature = byInputSignature(describe(body, call), call);
     Clock::time_point start = Clock::now();
     std::string note;
-    std::shared_ptr<Concrete> made;
+    std::shared_ptr<FunctionTrace> made;
     if (options.reduce_retracing && inputSignature.empty() && !table.entries().empty())
       made = traceRelaxed(signature, arguments, body, call, note);
     if (!made)
@@ -334,39 +334,39 @@ Concrete &FunctionCore::miss(std::size_t hash, const Arguments &arguments, CallB
   return *concrete;
 }
 
-Concrete &FunctionCore::afterRefusal(const Arguments &arguments, CallBody body, SourceLocation call,
-                                     const std::string &reason) {
+FunctionTrace &FunctionCore::afterRefusal(const Arguments &arguments, CallBody body, SourceLocation call,
+                                          const std::string &reason) {
   TraceLock::Guard guard(lock, call);
-  auto known = [&](const Concrete &concrete) { return !concrete.isPattern() && concrete.accepts(arguments); };
-  if (Concrete *found = table.find(hashKey(arguments.key()), arguments.key(), known))
+  auto known = [&](const FunctionTrace &concrete) { return !concrete.isPattern() && concrete.accepts(arguments); };
+  if (FunctionTrace *found = table.find(hashKey(arguments.key()), arguments.key(), known))
     return *found; // another thread was first
   Clock::time_point start = Clock::now();
-  std::shared_ptr<Concrete> made = trace(describe(body, call), arguments, body, call, false);
+  std::shared_ptr<FunctionTrace> made = trace(describe(body, call), arguments, body, call, false);
   return *insert(
       std::move(made), call, millisecondsSince(start),
       absl::StrCat("it is traced for these sizes, because the trace that leaves them open has refused them: ", reason),
       true);
 }
 
-std::shared_ptr<Concrete> FunctionCore::exactly(Signature signature, const Arguments &arguments, CallBody body,
-                                                SourceLocation call) {
+std::shared_ptr<FunctionTrace> FunctionCore::exactly(Signature signature, const Arguments &arguments, CallBody body,
+                                                     SourceLocation call) {
   TraceLock::Guard guard(lock, call);
-  auto accepts = [&](const Concrete &concrete) { return concrete.accepts(arguments); };
-  if (Concrete *found = table.findSame(signature.key, signature.unknown, accepts))
+  auto accepts = [&](const FunctionTrace &concrete) { return concrete.accepts(arguments); };
+  if (FunctionTrace *found = table.findSame(signature.key, signature.unknown, accepts))
     return found->shared_from_this();
   Clock::time_point start = Clock::now();
-  std::shared_ptr<Concrete> concrete = trace(std::move(signature), arguments, body, call, false);
+  std::shared_ptr<FunctionTrace> concrete = trace(std::move(signature), arguments, body, call, false);
   insert(concrete, call, millisecondsSince(start), "", false);
   return concrete;
 }
 
-Concrete &FunctionCore::fartherThan(Concrete &concrete, const Arguments &arguments, CallBody body,
-                                    SourceLocation call) {
+FunctionTrace &FunctionCore::fartherThan(FunctionTrace &concrete, const Arguments &arguments, CallBody body,
+                                         SourceLocation call) {
   TraceLock::Guard guard(lock, call);
   if (concrete.farther.load(std::memory_order_relaxed)) // another thread was first
     return concrete.latest();
   Clock::time_point start = Clock::now();
-  std::shared_ptr<Concrete> made =
+  std::shared_ptr<FunctionTrace> made =
       trace(concrete.signature, arguments, body, call, concrete.relaxed, concrete.level + 1);
   made->relaxed = concrete.relaxed;
   made->history = concrete.history;
@@ -381,15 +381,15 @@ Concrete &FunctionCore::fartherThan(Concrete &concrete, const Arguments &argumen
 std::string FunctionCore::list() {
   TraceLock::Guard guard(lock);
   std::string text;
-  for (const std::shared_ptr<Concrete> &concrete : table.entries())
+  for (const std::shared_ptr<FunctionTrace> &concrete : table.entries())
     text += concrete->str(name);
   return text;
 }
 
-std::vector<std::shared_ptr<const Concrete>> FunctionCore::all() {
+std::vector<std::shared_ptr<const FunctionTrace>> FunctionCore::all() {
   TraceLock::Guard guard(lock);
-  std::vector<std::shared_ptr<const Concrete>> traces;
-  for (const std::shared_ptr<Concrete> &concrete : table.entries())
+  std::vector<std::shared_ptr<const FunctionTrace>> traces;
+  for (const std::shared_ptr<FunctionTrace> &concrete : table.entries())
     traces.push_back(concrete->shareLatest());
   return traces;
 }

@@ -27,7 +27,7 @@ struct TraceHistory;
 struct SavedFunction;
 
 // One trace, and its native code once it is compiled.
-struct Concrete : KeyEntry, std::enable_shared_from_this<Concrete> {
+struct FunctionTrace : KeyEntry, std::enable_shared_from_this<FunctionTrace> {
   Signature signature, results;
   schema::Recording recording;
   std::vector<std::shared_ptr<const HostFunction>> hostFunctions;
@@ -50,14 +50,14 @@ struct Concrete : KeyEntry, std::enable_shared_from_this<Concrete> {
   // How far tracing followed the trace's loops, and the trace that replaces this one after a call has needed more
   // iterations.
   int level = 0;
-  std::shared_ptr<Concrete> fartherOwned;
-  std::atomic<Concrete *> farther{nullptr}; // `fartherOwned`, once it is there
-  std::shared_ptr<const Concrete> shareLatest() const {
-    return const_cast<Concrete *>(this)->latest().shared_from_this(); // which is no change of it
+  std::shared_ptr<FunctionTrace> fartherOwned;
+  std::atomic<FunctionTrace *> farther{nullptr}; // `fartherOwned`, once it is there
+  std::shared_ptr<const FunctionTrace> shareLatest() const {
+    return const_cast<FunctionTrace *>(this)->latest().shared_from_this(); // which is no change of it
   }
-  Concrete &latest() {
-    Concrete *trace = this;
-    while (Concrete *next = trace->farther.load(std::memory_order_acquire))
+  FunctionTrace &latest() {
+    FunctionTrace *trace = this;
+    while (FunctionTrace *next = trace->farther.load(std::memory_order_acquire))
       trace = next;
     return *trace;
   }
@@ -91,22 +91,23 @@ public:
   FunctionCore(FunctionOptions options, SourceLocation where);
 
   // Takes no lock; the caller holds a ReadScope.
-  Concrete *find(std::size_t hash, const Arguments &arguments) const {
-    return table.find(hash, arguments.key(), [&](const Concrete &concrete) {
+  FunctionTrace *find(std::size_t hash, const Arguments &arguments) const {
+    return table.find(hash, arguments.key(), [&](const FunctionTrace &concrete) {
       return arguments.variables().empty() || concrete.accepts(arguments);
     });
   }
   // Makes and compiles the trace of a call for which find() has none.
-  Concrete &miss(std::size_t hash, const Arguments &arguments, CallBody body, SourceLocation where);
+  FunctionTrace &miss(std::size_t hash, const Arguments &arguments, CallBody body, SourceLocation where);
   // Makes the trace of a call whose sizes a relaxed trace has refused.
-  Concrete &afterRefusal(const Arguments &arguments, CallBody body, SourceLocation where, const std::string &reason);
+  FunctionTrace &afterRefusal(const Arguments &arguments, CallBody body, SourceLocation where,
+                              const std::string &reason);
   // The trace of exactly this signature, even if a pattern matches it.
-  std::shared_ptr<Concrete> exactly(Signature signature, const Arguments &arguments, CallBody body,
-                                    SourceLocation where);
+  std::shared_ptr<FunctionTrace> exactly(Signature signature, const Arguments &arguments, CallBody body,
+                                         SourceLocation where);
   // Makes the trace that follows loops farther than `concrete`, whose loops ended before the call was through.
-  Concrete &fartherThan(Concrete &concrete, const Arguments &arguments, CallBody body, SourceLocation where);
-  const Code &codeOf(Concrete &concrete, const SourceLocation &where);
-  const Code &checkedCodeOf(Concrete &concrete, const SourceLocation &where);
+  FunctionTrace &fartherThan(FunctionTrace &concrete, const Arguments &arguments, CallBody body, SourceLocation where);
+  const Code &codeOf(FunctionTrace &concrete, const SourceLocation &where);
+  const Code &checkedCodeOf(FunctionTrace &concrete, const SourceLocation &where);
   void noteCall() {
     // The count stops at the length of the history, so that a steady call writes to no memory that threads share.
     if (callsSinceTrace.load(std::memory_order_relaxed) < kWarningHistory)
@@ -119,7 +120,7 @@ public:
   std::string list();
   void clear();
   // All traces, each followed as far as it ever was.
-  std::vector<std::shared_ptr<const Concrete>> all();
+  std::vector<std::shared_ptr<const FunctionTrace>> all();
 
   // Of a function that was loaded: the signature of the trace that serves a call. SignatureError.
   std::function<Signature(const Signature &given, SourceLocation where)> choose;
@@ -137,16 +138,16 @@ private:
   static constexpr std::size_t kMostHistory = 256;
 
   // The caller holds the lock.
-  std::shared_ptr<Concrete> trace(Signature signature, const Arguments &arguments, CallBody body, SourceLocation where,
-                                  bool mayFallBack, int level = 0);
-  std::shared_ptr<Concrete> traceRelaxed(const Signature &signature, const Arguments &arguments, CallBody body,
-                                         SourceLocation where, std::string &note);
-  Concrete *insert(std::shared_ptr<Concrete> concrete, SourceLocation where, double milliseconds, std::string note,
-                   bool counts);
-  void compile(Concrete &concrete, SourceLocation call);
+  std::shared_ptr<FunctionTrace> trace(Signature signature, const Arguments &arguments, CallBody body,
+                                       SourceLocation where, bool mayFallBack, int level = 0);
+  std::shared_ptr<FunctionTrace> traceRelaxed(const Signature &signature, const Arguments &arguments, CallBody body,
+                                              SourceLocation where, std::string &note);
+  FunctionTrace *insert(std::shared_ptr<FunctionTrace> concrete, SourceLocation where, double milliseconds,
+                        std::string note, bool counts);
+  void compile(FunctionTrace &concrete, SourceLocation call);
   std::string warning();
 
-  KeyTable<Concrete, Recency::Exact> table;
+  KeyTable<FunctionTrace, Recency::Exact> table;
   // Recursive, because a variable's initial value, evaluated while tracing, may call the function.
   TraceLock lock;
   std::atomic<int> callsSinceTrace{kWarningHistory};
@@ -165,12 +166,12 @@ public:
 
   // The trace that serves a call. If the rank is unknown, the trace is made at the first call with this rank.
   // SignatureError.
-  Concrete &traceFor(const Arguments &arguments, CallBody body, SourceLocation where);
+  FunctionTrace &traceFor(const Arguments &arguments, CallBody body, SourceLocation where);
   // SignatureError for a call that differs from the signature.
   void check(const Signature &given, SourceLocation where) const;
-  Concrete &add(std::shared_ptr<Concrete> concrete);
+  FunctionTrace &add(std::shared_ptr<FunctionTrace> concrete);
   // The only trace; StateError if the rank is unknown.
-  const Concrete &only(const SourceLocation &where) const;
+  const FunctionTrace &only(const SourceLocation &where) const;
 
   const std::shared_ptr<FunctionCore> function;
   const Signature signature;
@@ -178,8 +179,8 @@ public:
 private:
   // Keeps a trace, also one that the function evicts.
   struct Held : KeyEntry {
-    explicit Held(std::shared_ptr<Concrete> concrete);
-    const std::shared_ptr<Concrete> concrete;
+    explicit Held(std::shared_ptr<FunctionTrace> concrete);
+    const std::shared_ptr<FunctionTrace> concrete;
   };
   KeyTable<Held> traces;          // one for each rank; none is ever removed
   runtime::ForkMutex tracesMutex; // of those who add one
@@ -188,10 +189,10 @@ private:
 // LeakedTensorError or StateError where traced tensors or TensorSpecs are arguments of a call that runs.
 void requireEager(const Arguments &arguments, const SourceLocation &where);
 // The program after a stage, as text, and the trace as a picture.
-std::string printTrace(const Concrete &concrete, const std::string &stage, const SourceLocation &where);
-std::string drawTrace(const Concrete &concrete);
+std::string printTrace(const FunctionTrace &concrete, const std::string &stage, const SourceLocation &where);
+std::string drawTrace(const FunctionTrace &concrete);
 // Runs a trace, or one that follows loops farther, on the arguments of a call that it accepts.
-void runConcrete(FunctionCore &core, Concrete &concrete, const Arguments &arguments, CallBody body,
+void runConcrete(FunctionCore &core, FunctionTrace &concrete, const Arguments &arguments, CallBody body,
                  CallResults &results, const SourceLocation &where);
 
 } // namespace calque::detail

@@ -209,7 +209,7 @@ void verifyCall(FunctionCore &core, const Arguments &arguments, CallBody body,
   if (currentTrace())
     throw StateError("debug::verify runs its function, and can't do so while another one is traced", where);
   requireEager(arguments, where);
-  std::shared_ptr<Concrete> concrete = core.exactly(core.describe(body, where), arguments, body, where);
+  std::shared_ptr<FunctionTrace> concrete = core.exactly(core.describe(body, where), arguments, body, where);
   std::vector<std::shared_ptr<VariableState>> variables;
   for (const BoundVariable &bound : concrete->variables)
     variables.push_back(bound.argument >= 0 ? arguments.variables()[static_cast<std::size_t>(bound.argument)]->state()
@@ -227,7 +227,7 @@ void verifyCall(FunctionCore &core, const Arguments &arguments, CallBody body,
         return eager();
       },
       variables);
-  auto runTrace = [&](Concrete &trace) {
+  auto runTrace = [&](FunctionTrace &trace) {
     CallResults results;
     runConcrete(core, trace, arguments, body, results, where);
     return std::vector<Tensor>(results.tensors.begin(), results.tensors.end());
@@ -252,8 +252,8 @@ void verifyCall(FunctionCore &core, const Arguments &arguments, CallBody body,
   }
 
   Events ofCompiled;
-  const Concrete &latest = concrete->latest();
-  auto shown = std::make_shared<Concrete>();
+  const FunctionTrace &latest = concrete->latest();
+  auto shown = std::make_shared<FunctionTrace>();
   Shown program(latest.hostFunctions, ofCompiled);
   shown->recording = *program.program(latest.recording);
   shown->hostFunctions = program.functions;

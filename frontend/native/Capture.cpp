@@ -248,11 +248,11 @@ private:
       decided(i);
       for (ValueId operand : recording.operandsOf(op))
         if (const Tensor *source = std::exchange(madeSources[schema::index(operand)], nullptr)) {
-          Step &constant = path.steps.emplace_back();
+          PathStep &constant = path.steps.emplace_back();
           constant.kind = words.constant(*source);
           constant.first = numbers[schema::index(operand)] = path.numValues++;
         }
-      Step &step = path.steps.emplace_back();
+      PathStep &step = path.steps.emplace_back();
       step.kind = words.kindOf(around->root(), recording, op, prefix, i);
       for (ValueId operand : recording.operandsOf(op))
         step.operands.push_back(numberOf(operand));

@@ -6,7 +6,7 @@
 #include "frontend/core/CallNames.h"
 #include "frontend/core/Trace.h"
 #include "frontend/native/Following.h"
-#include "frontend/native/Sizes.h"
+#include "frontend/native/UnknownSizes.h"
 #include "frontend/native/Ways.h"
 
 #include <algorithm>
@@ -29,10 +29,10 @@ constexpr int kMostNesting = 200;
 // Of a loop that its learner has not followed as such.
 constexpr std::size_t kLeastIterations = 20;
 
-class Emission {
+class GraphEmission {
 public:
-  Emission(const Graph &graph, const std::vector<std::vector<Sample>> &samples, const Vocabulary &vocabulary,
-           bool counts)
+  GraphEmission(const Graph &graph, const std::vector<std::vector<Sample>> &samples, const Vocabulary &vocabulary,
+                bool counts)
       : graph(graph), samples(samples), vocabulary(vocabulary), counts(counts), ways(graph), sizes(graph, vocabulary) {}
 
   std::vector<Tensor> run() {
@@ -110,7 +110,7 @@ private:
       return vocabulary.typeOfOutside(value);
     while (node->parent && value < node->parent->endValue)
       node = node->parent;
-    auto step = std::ranges::upper_bound(node->steps, value, {}, &Step::first) - 1;
+    auto step = std::ranges::upper_bound(node->steps, value, {}, &PathStep::first) - 1;
     return *vocabulary.typeOf(step->kind, static_cast<std::size_t>(value - step->first));
   }
   // Of a parameter that no run shows: by what an edge gives it.
@@ -570,8 +570,8 @@ private:
   const Vocabulary &vocabulary;
   const bool counts; // iterations
   const Ways ways;
-  mutable Sizes sizes;              // finds them where it is asked first
-  std::vector<Sizes::Known> around; // the states whose branches or iterations are being made
+  mutable UnknownSizes sizes;              // finds them where it is asked first
+  std::vector<UnknownSizes::Known> around; // the states whose branches or iterations are being made
   SourceLocation lastDecision;
   int nesting = 0;
   bool isScalar = false; // the loop around
@@ -586,7 +586,7 @@ private:
 
 std::vector<Tensor> emit(const Graph &graph, const std::vector<std::vector<Sample>> &samples,
                          const Vocabulary &vocabulary, bool counts) {
-  return Emission(graph, samples, vocabulary, counts).run();
+  return GraphEmission(graph, samples, vocabulary, counts).run();
 }
 
 } // namespace calque::detail::native

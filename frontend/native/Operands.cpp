@@ -187,7 +187,7 @@ private:
       return kept;
     };
     for (std::size_t i = 0; i < length; ++i) {
-      const Step &x = a.steps[a.steps.size() - length + i], &y = b.steps[b.steps.size() - length + i];
+      const PathStep &x = a.steps[a.steps.size() - length + i], &y = b.steps[b.steps.size() - length + i];
       for (std::size_t j = 0; j < x.operands.size(); ++j)
         if (auto shorter = check(x.operands[j], y.operands[j]))
           return shorter;
@@ -236,7 +236,7 @@ private:
   void resolveSteps(int q, const std::vector<StepsOf> &ways, std::size_t count, std::vector<GraphStep> &steps) {
     steps.resize(count);
     for (std::size_t i = 0; i < count; ++i) {
-      const Step &step = ways[0].node->steps[ways[0].first + i];
+      const PathStep &step = ways[0].node->steps[ways[0].first + i];
       steps[i].kind = step.kind;
       steps[i].local = step.first - visitAt(ways[0].visit).base;
       steps[i].operands.resize(step.operands.size());

@@ -21,7 +21,7 @@ using Kind = std::uint32_t;
 // Decisions in order, as '0' and '1'.
 using Decisions = std::string;
 
-struct Step {
+struct PathStep {
   Kind kind = 0;
   absl::InlinedVector<Value, 3> operands;
   Value first = 0; // of its results; a step without results has a number, too
@@ -36,7 +36,7 @@ struct Decision {
 };
 
 struct Path {
-  std::vector<Step> steps;
+  std::vector<PathStep> steps;
   std::vector<Decision> decisions;
   Kind end = 0;
   bool throws = false;

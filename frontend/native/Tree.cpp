@@ -42,9 +42,10 @@ void Tree::insert(const Path &path, std::size_t mostDecisions) {
         node->line = path.decisions[k].line;
       }
     } else {
-      bool same = node->isEnd == isEnd &&
-                  std::equal(begin, end, node->steps.begin(), node->steps.end(),
-                             [](const Step &a, const Step &b) { return a.kind == b.kind && a.operands == b.operands; });
+      bool same = node->isEnd == isEnd && std::equal(begin, end, node->steps.begin(), node->steps.end(),
+                                                     [](const PathStep &a, const PathStep &b) {
+                                                       return a.kind == b.kind && a.operands == b.operands;
+                                                     });
       same = same && (isEnd ? node->end == path.end && node->results == path.results
                             : node->condition == path.decisions[k].condition);
       if (!same)

@@ -14,7 +14,7 @@ struct Node {
   bool side = false; // of the parent's decision
   std::size_t depth = 0;
   bool isKnown = false;
-  std::vector<Step> steps;
+  std::vector<PathStep> steps;
   Value endValue = 0; // the number of values that were computed up to here
   bool isEnd = false, throws = false;
   Kind end = 0;

@@ -239,7 +239,7 @@ public:
       return values;
     });
     FunctionToSave concrete = pull.get_concrete_function(given);
-    const Concrete &made = SavedAccess::concreteOf(concrete)->only(where);
+    const FunctionTrace &made = SavedAccess::concreteOf(concrete)->only(where);
     const std::string plain = inC(function);
     add(freeName(absl::StrCat(plain, "_pullback"), own.substr(plain.size())), function, made.recording, made.captures,
         made.variables, arguments, results, notesOf(function, trace));

@@ -99,7 +99,7 @@ public:
         traces.push_back(this->trace(name, *trace.program, trace.signature, partsOf(trace.results), trace.captures,
                                      trace.variables));
     } else {
-      for (const std::shared_ptr<const Concrete> &concrete : tracesOf(name, given))
+      for (const std::shared_ptr<const FunctionTrace> &concrete : tracesOf(name, given))
         traces.push_back(trace(name, *concrete));
     }
     functions.push_back({{"name", name}, {"traces", std::move(traces)}});
@@ -135,13 +135,13 @@ public:
   }
 
 private:
-  std::vector<std::shared_ptr<const Concrete>> tracesOf(const std::string &name, const FunctionToSave &given) {
+  std::vector<std::shared_ptr<const FunctionTrace>> tracesOf(const std::string &name, const FunctionToSave &given) {
     if (const std::shared_ptr<ConcreteCore> &core = SavedAccess::concreteOf(given))
       return {core->only(where).shareLatest()};
     const std::shared_ptr<FunctionCore> &core = SavedAccess::functionOf(given);
     if (!core)
       throwEmptyHandle("function", where);
-    std::vector<std::shared_ptr<const Concrete>> traces = core->all();
+    std::vector<std::shared_ptr<const FunctionTrace>> traces = core->all();
     if (traces.empty())
       throw StateError(absl::StrCat("save_functions: function '", name,
                                     "' has no trace yet: call it first, or save what get_concrete_function gives"),
@@ -149,7 +149,7 @@ private:
     return traces;
   }
 
-  Json trace(const std::string &name, const Concrete &concrete) {
+  Json trace(const std::string &name, const FunctionTrace &concrete) {
     if (!concrete.key.empty() && concrete.key[0]) // the mode in which it was traced
       throw ValueError(absl::StrCat("save_functions: function '", name,
                                     "' was traced within a GradientOverride, which no file has: clear() its traces, or "

@@ -1,5 +1,6 @@
 // Convolutions and pooling of one to three dimensions: values against plain loops over all windows, derivatives against
-// central differences, many examples at once against one after the other, unknown sizes, and values of other frameworks.
+// central differences, many examples at once against one after the other, unknown sizes, and values of other
+// frameworks.
 #include "test/operations/Structured.h"
 
 #include <algorithm>

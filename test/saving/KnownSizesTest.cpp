@@ -1,5 +1,5 @@
-// Functions that are saved with unknown sizes, loaded, and parts of functions that know these sizes: every form of control
-// flow gives the bits that the code which was saved gives there, and so do its derivatives.
+// Functions that are saved with unknown sizes, loaded, and parts of functions that know these sizes: every form of
+// control flow gives the bits that the code which was saved gives there, and so do its derivatives.
 #include "calque/saved_functions.h"
 #include "test/saving/Testing.h"
 

@@ -55,8 +55,8 @@ void eagerly(const Tensor &x, const Tensor &w) {
   show("eager choice", where(x > 1, max(x), -x) * cast(argmax(x, 0), DType::Float32));
 }
 
-// From the ninth size on there is code for unknown sizes, which adds in another order. That an earlier process has made it
-// must not show.
+// From the ninth size on there is code for unknown sizes, which adds in another order. That an earlier process has made
+// it must not show.
 void manySizes() {
   for (int n = 3; n < 14; ++n) {
     Tensor x = sin(reshape(iota({n * 24}, DType::Float32), {n, 8, 3}) * 1.7f);

@@ -271,7 +271,8 @@ TEST(Cache, IsAFileThatIsWhole) {
   Tensor x = ones({4, 2});
   for (int iteration = 0; iteration < 2; ++iteration)
     EXPECT_EQ(numbersOf(data::from_tensor_slices(x).cache(rows)), Numbers(8, 1));
-  EXPECT_EQ(numbersOf(data::from_tensor_slices(x).padded_batch(2).unbatch().cache(rows)), Numbers(8, 1)); // unknown sizes
+  EXPECT_EQ(numbersOf(data::from_tensor_slices(x).padded_batch(2).unbatch().cache(rows)),
+            Numbers(8, 1)); // unknown sizes
   EXPECT_CONTAINS(errorOf<DataError>([&] { numbersOf(data::from_tensor_slices(ones({4, 3})).cache(rows)); }),
                   rows + ": the cache is one of another data set: element 0 is (float32[2]), and those of this one are "
                          "(float32[3])");

@@ -1,9 +1,9 @@
 // Finds, for unknown sizes of a graph's values, other values that have the same sizes.
 //
-//   Sizes sizes(graph, vocabulary);
+//   UnknownSizes sizes(graph, vocabulary);
 //   sizes.shapeOf(state, parameter, {}); // that of x, in a loop of which each iteration multiplies x by a number
-#ifndef CALQUE_FRONTEND_NATIVE_SIZES_H
-#define CALQUE_FRONTEND_NATIVE_SIZES_H
+#ifndef CALQUE_FRONTEND_NATIVE_UNKNOWNSIZES_H
+#define CALQUE_FRONTEND_NATIVE_UNKNOWNSIZES_H
 
 #include "frontend/native/Graph.h"
 #include "frontend/native/Vocabulary.h"
@@ -13,9 +13,9 @@
 
 namespace calque::detail::native {
 
-class Sizes {
+class UnknownSizes {
 public:
-  Sizes(const Graph &graph, const Vocabulary &vocabulary) : graph(graph), vocabulary(vocabulary) {}
+  UnknownSizes(const Graph &graph, const Vocabulary &vocabulary) : graph(graph), vocabulary(vocabulary) {}
 
   // The parameters of a state, as tensors.
   using Known = std::pair<int, std::vector<Tensor>>;

@@ -1,4 +1,4 @@
-#include "frontend/native/Sizes.h"
+#include "frontend/native/UnknownSizes.h"
 
 #include <algorithm>
 
@@ -8,14 +8,14 @@ using schema::kOpenSize;
 using schema::TensorType;
 
 // The type with a new number for each unknown size.
-TensorType Sizes::numbered(TensorType type) {
+TensorType UnknownSizes::numbered(TensorType type) {
   for (std::int64_t &size : type.dims)
     if (size == kOpenSize)
       size = next += 1009;
   return type;
 }
 
-const TensorType &Sizes::typeOf(const Origin &source, const Types &parameters, const Types &locals) {
+const TensorType &UnknownSizes::typeOf(const Origin &source, const Types &parameters, const Types &locals) {
   static const TensorType none;
   switch (source.from) {
   case Origin::From::Parameter:
@@ -40,7 +40,7 @@ const TensorType &Sizes::typeOf(const Origin &source, const Types &parameters, c
 
 // Where sizes must be equal, which only the call compares, what is made of them has the number of the first one. Empty
 // where that is not enough.
-Sizes::Types Sizes::resultsOf(Kind step, Types operands) const {
+UnknownSizes::Types UnknownSizes::resultsOf(Kind step, Types operands) const {
   Types results = vocabulary.resultsFor(step, operands);
   if (!results.empty() || !vocabulary.typeOf(step, 0))
     return results;
@@ -69,7 +69,7 @@ Sizes::Types Sizes::resultsOf(Kind step, Types operands) const {
   return vocabulary.resultsFor(step, operands);
 }
 
-void Sizes::infer(const std::vector<GraphStep> &steps, const Types &parameters, Types &locals) {
+void UnknownSizes::infer(const std::vector<GraphStep> &steps, const Types &parameters, Types &locals) {
   for (const GraphStep &step : steps) {
     Types operands;
     for (const Origin &operand : step.operands)
@@ -84,7 +84,7 @@ void Sizes::infer(const std::vector<GraphStep> &steps, const Types &parameters, 
   }
 }
 
-void Sizes::findAll() {
+void UnknownSizes::findAll() {
   std::vector<int> work{Graph::kStart};
   ofStates[Graph::kStart] = {};
   while (!work.empty()) {
@@ -106,7 +106,7 @@ void Sizes::findAll() {
   }
 }
 
-std::optional<Shape> Sizes::shapeOf(int state, std::size_t parameter, std::span<const Known> known) {
+std::optional<Shape> UnknownSizes::shapeOf(int state, std::size_t parameter, std::span<const Known> known) {
   if (ofStates.empty())
     findAll();
   auto found = ofStates.find(state);
