@@ -163,6 +163,9 @@ std::vector<OpId> operationsOf(const Program &program) {
       all.push_back(OpId::Known); // of an eager tape
       if (hasControlFlow(program, step.tape->begin, static_cast<int>(i), true))
         all.insert(all.end(), {OpId::StackPush, OpId::StackPop});
+      for (int inner = step.tape->begin; inner < static_cast<int>(i); ++inner)
+        if (program.steps[static_cast<std::size_t>(inner)].op == OpId::Sigmoid)
+          all.push_back(OpId::SigmoidSlope);
     }
     if (!step.transform)
       continue;

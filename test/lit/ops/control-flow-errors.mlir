@@ -338,7 +338,7 @@ func.func @cast(%s: tensor<f64>) {
 // -----
 
 func.func @push_on_number(%s: tensor<f64>, %x: tensor<3xf32>) {
-  // expected-error @below {{'calque.stack_push' op operand #0 must be ranked tensor of A stack values, but got 'tensor<f64>'}}
+  // expected-error @below {{'calque.stack_push' op operand #0 must be ranked tensor of stack values, but got 'tensor<f64>'}}
   %0 = "calque.stack_push"(%s, %x) : (tensor<f64>, tensor<3xf32>) -> tensor<f64>
   return
 }
