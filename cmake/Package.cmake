@@ -30,6 +30,12 @@ mark_as_advanced(CALQUE_SHLIBDEPS)
 if(CALQUE_SHLIBDEPS)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
+  # It finds LLVM's library by the link of llvm-22-dev too, and leaves the library's package out where it comes to the link's first.
+  get_filename_component(llvm ${LLVM_LIBRARY_DIR}/libLLVM.so.${LLVM_VERSION_MAJOR}.${LLVM_VERSION_MINOR} REALPATH)
+  execute_process(COMMAND dpkg-query --search ${llvm} OUTPUT_VARIABLE owner ERROR_QUIET)
+  if(owner MATCHES "^([^:, ]+)")
+    set(CPACK_DEBIAN_LIBRARIES_PACKAGE_DEPENDS ${CMAKE_MATCH_1})
+  endif()
 endif()
 # The loader's cache is renewed when the libraries are unpacked.
 set(CPACK_DEBIAN_LIBRARIES_PACKAGE_GENERATE_SHLIBS ON)
