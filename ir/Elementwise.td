@@ -169,11 +169,12 @@ def Calque_TanhOp : Calque_UnaryOp<"tanh", "elementwiseFloat"> {
   let ulp = 1;
   let partials = [(Apply "sub", (Constant "1.0"), (Apply "mul", $result, $result))];
 }
+// Of exp(-|x|), which does not overflow: below zero 1 / (1 + exp(-x)) would be 0 where the result is small.
+defvar sigmoidOfX = (S_div (S_select (S_less $x, (S_const "0.0", $x)), (S_exp (S_neg (S_abs $x))), (S_const "1.0", $x)),
+                           (S_add (S_const "1.0", $x), (S_exp (S_neg (S_abs $x)))));
 def Calque_SigmoidOp : Calque_UnaryOp<"sigmoid", "elementwiseFloat"> {
   let summary = "1 / (1 + exp(-x))";
-  // Of exp(-|x|), which does not overflow: below zero 1 / (1 + exp(-x)) would be 0 where the result is small.
-  let scalar = (S_div (S_select (S_less $x, (S_const "0.0", $x)), (S_exp (S_neg (S_abs $x))), (S_const "1.0", $x)),
-                      (S_add (S_const "1.0", $x), (S_exp (S_neg (S_abs $x)))));
+  let scalar = sigmoidOfX;
   // Of the result, which is there. Near 0 its own derivative would be lost in that of 1 - 2 * sigmoid(x), which is the
   // difference of two numbers near 1, so that it is another operation's.
   let partials = [(Apply "known", (Apply "sigmoid_slope", $x),
@@ -193,7 +194,15 @@ def Calque_SigmoidSlopeOp : Calque_UnaryOp<"sigmoid_slope", "elementwiseFloat"> 
 def Calque_SoftplusOp : Calque_UnaryOp<"softplus", "elementwiseFloat"> {
   let summary = "log(1 + exp(x)), which does not overflow";
   let scalar = (S_add (S_maximum $x, (S_const "0.0", $x)), (S_log1p (S_exp (S_neg (S_abs $x)))));
-  let partials = [(Apply "sigmoid", $x)];
+  let partials = [(Apply "softplus_slope", $x)];
+}
+def Calque_SoftplusSlopeOp : Calque_UnaryOp<"softplus_slope", "elementwiseFloat"> {
+  let function = "";
+  let inMessages = "softplus";
+  let notSaved = 1;
+  let summary = "The derivative of softplus, which is sigmoid. Its own derivative is not computed of 1 - sigmoid(x), which has no digits where x is large";
+  let scalar = sigmoidOfX;
+  let partials = [(Apply "sigmoid_slope", $x)];
 }
 def Calque_ReluOp : Calque_UnaryOp<"relu", "elementwiseNumeric"> {
   let summary = "max(x, 0)";

@@ -164,8 +164,10 @@ std::vector<OpId> operationsOf(const Program &program) {
       if (hasControlFlow(program, step.tape->begin, static_cast<int>(i), true))
         all.insert(all.end(), {OpId::StackPush, OpId::StackPop});
       for (int inner = step.tape->begin; inner < static_cast<int>(i); ++inner)
-        if (program.steps[static_cast<std::size_t>(inner)].op == OpId::Sigmoid)
+        if (OpId op = program.steps[static_cast<std::size_t>(inner)].op; op == OpId::Sigmoid)
           all.push_back(OpId::SigmoidSlope);
+        else if (op == OpId::Softplus)
+          all.push_back(OpId::SoftplusSlope);
     }
     if (!step.transform)
       continue;

@@ -88,6 +88,12 @@ TEST(Gradient, OfHigherOrderIsExactNearTheMiddleOfSigmoid) {
   expect(forward(slope), second);
   expect(derivative(curvature), third);
   expect(bend, second);
+  // Where sigmoid(x) is 1 to the last digit: e^-x (1 - 2 e^-x), the next term of which is beyond these digits.
+  const F hill = derivative(derivative([](const Tensor &x) { return softplus(x); }));
+  for (double large : {37., 100., 700.})
+    EXPECT_NEAR(hill(tensor<double>({large})).data<double>()[0] / (std::exp(-large) * (1 - 2 * std::exp(-large))), 1,
+                1e-14);
+  EXPECT_NEAR(hill(tensor({20.f})).data<float>()[0], 2.0611536e-9f, 1e-15f);
   expect(forward(forward(forward([](const Tensor &x) { return softplus(x); }))), second);
   // The first derivative is of the result, as ever.
   const Tensor s = sigmoid(x), first = slope(x), expected = s * (1.0 - s);

@@ -50,6 +50,7 @@ template <typename T> T rsqrt_(T x) { return 1 / std::sqrt(x); }
 template <typename T> T tanh_(T x) { return std::tanh(x); }
 template <typename T> T sigmoid_(T x) { return 1 / (1 + std::exp(-x)); }
 template <typename T> T sigmoid_slope_(T x) { return sigmoid_(x) * sigmoid_(-x); }
+template <typename T> T softplus_slope_(T x) { return sigmoid_(x); }
 template <typename T> T softplus_(T x) { return std::max(x, T(0)) + std::log1p(std::exp(-std::abs(x))); }
 template <typename T> T erf_(T x) { return std::erf(x); }
 template <typename T> T sin_(T x) { return std::sin(x); }
