@@ -1,6 +1,8 @@
 // Compiled with exceptions, by which the standard library says that there are no more threads.
 #include "codegen/native/Threads.h"
 
+#include "codegen/native/Memory.h"
+
 #include <new>
 #include <system_error>
 #include <thread>
@@ -12,6 +14,7 @@ void onThreads(std::size_t others, const std::function<void()> &here, const std:
   std::vector<std::thread> threads;
   threads.reserve(others);
   try {
+    OutsideCompiler outside; // threads that run already use this frame, which must not be left
     while (threads.size() < others)
       threads.emplace_back(there);
   } catch (const std::system_error &) { // the others do the work
