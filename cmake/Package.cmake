@@ -30,7 +30,8 @@ mark_as_advanced(CALQUE_SHLIBDEPS)
 if(CALQUE_SHLIBDEPS)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
-  # It finds LLVM's library by the link of llvm-22-dev too, and leaves the library's package out where it comes to the link's first.
+  # dpkg-shlibdeps finds LLVM's library a second time, as a link that belongs to llvm-22-dev. If it looks at the link first, it omits the
+  # package of the library.
   get_filename_component(llvm ${LLVM_LIBRARY_DIR}/libLLVM.so.${LLVM_VERSION_MAJOR}.${LLVM_VERSION_MINOR} REALPATH)
   execute_process(COMMAND dpkg-query --search ${llvm} OUTPUT_VARIABLE owner ERROR_QUIET)
   if(owner MATCHES "^([^:, ]+)")

@@ -14,7 +14,7 @@ void onThreads(std::size_t others, const std::function<void()> &here, const std:
   std::vector<std::thread> threads;
   threads.reserve(others);
   try {
-    OutsideCompiler outside; // threads that run already use this frame, which must not be left
+    OutsideCompiler outside; // the threads that run already use this frame, so no failure may jump over it
     while (threads.size() < others)
       threads.emplace_back(there);
   } catch (const std::system_error &) { // the others do the work
