@@ -54,6 +54,10 @@ target_include_directories(calque_mlir SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS} ${M
 separate_arguments(CALQUE_LLVM_DEFINITIONS NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 target_compile_definitions(calque_mlir INTERFACE ${CALQUE_LLVM_DEFINITIONS})
 target_compile_options(calque_mlir INTERFACE -fno-rtti -fno-exceptions)
+# With -O1, GCC 12 no longer sees that an optional value is read only where there is one.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(calque_mlir INTERFACE -Wno-maybe-uninitialized)
+endif()
 # Compiling a program takes as long with code of -O1 as with that of -O3 (`calque-bench --compile`): most of it passes in LLVM.
 if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CALQUE_SANITIZE)
   target_compile_options(calque_mlir INTERFACE -O1)

@@ -115,10 +115,11 @@ class Calque_Op<string mnemonic, list<Trait> traits = []>
   bit customJvp = 0;             // a C++ method of the family's .cpp
 
   // The batching rule (vmap). `batchSame`: the same operation on operands that have the mapped axis as axis 0.
-  // `batchUnrolled`: the operation once for each index of the mapped axis. Else a C++ method of the family's .cpp.
+  // `batchUnrolled`: the operation once for each index of the mapped axis. `batchAxis`: see there. Else a C++ method of the family's .cpp.
   // Elementwise operations need none.
   bit batchSame = 0;
   bit batchUnrolled = 0;
+  bit batchAxis = 0; // the same operation along its attribute `axis`, one place further behind
 
   // Elementwise operations: the result's element from the operands' elements.
   dag scalar = ?;
@@ -167,6 +168,23 @@ def Calque_MayFailOnIntegers : NativeOpTrait<"MayFailOnIntegers"> {
 }
 
 class Calque_PureOp<string mnemonic, list<Trait> traits = []> : Calque_Op<mnemonic, traits # [Pure]>;
+
+// An operation that a function of a library computes: a kernel of runtime/libraries/, named by `kernel`.
+//
+// `signature` says which last dimensions of operands and results are the kernel's, as generalized ufuncs of NumPy do:
+// "(m,n),(n,k)->(m,k)". Equal names are equal sizes, and each of a result is that of an operand. All dimensions before
+// these count examples, and must be the same in all operands and results. If the operation has an attribute `axis`, its
+// signature is of one dimension, "(n)->(n)", which is that axis.
+//
+// runtime/libraries/KernelCall.h has what the kernel is given.
+class Calque_LibraryOp<string mnemonic, string typeRule, string kernelName, string dimensions, list<Trait> traits = []>
+    : Calque_PureOp<mnemonic, traits # [DeclareOpInterfaceMethods<Calque_LibraryOpInterface>]> {
+  let rule = typeRule;
+  string kernel = kernelName;
+  string signature = dimensions;
+  // The kind of sites (program/SiteKinds.def) at which the kernel fails, by its name in IR; none: it can't fail.
+  string failsAt = "";
+}
 
 // Operands broadcast as in NumPy.
 class Calque_ElementwiseOp<string mnemonic, list<Trait> traits = []>

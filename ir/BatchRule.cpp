@@ -103,7 +103,7 @@ Value BatchRule::partFrom(Value value, int64_t axis, Value like, int64_t second)
   return toFront(parted, axis);
 }
 
-Operation *BatchRule::recreate(ArrayRef<Value> arguments) {
+Operation *BatchRule::recreate(Operation *op, ArrayRef<Value> arguments) {
   OperationState state(op->getLoc(), op->getName());
   state.addOperands(arguments);
   state.addAttributes(llvm::to_vector(op->getAttrDictionary().getValue()));
@@ -117,7 +117,7 @@ Operation *BatchRule::recreate(ArrayRef<Value> arguments) {
 }
 
 Value BatchRule::apply(ArrayRef<Value> arguments) {
-  Operation *created = recreate(arguments);
+  Operation *created = recreate(op, arguments);
   return created ? created->getResult(0) : Value();
 }
 
@@ -133,7 +133,19 @@ LogicalResult BatchRule::elementwise(SmallVectorImpl<Value> &results) {
 }
 
 LogicalResult BatchRule::same(SmallVectorImpl<Value> &results) {
-  Operation *created = recreate(all());
+  Operation *created = recreate(op, all());
+  if (created)
+    llvm::append_range(results, created->getResults());
+  return success(created != nullptr);
+}
+
+LogicalResult BatchRule::alongAxis(SmallVectorImpl<Value> &results) {
+  // The types of the results may depend on the axis.
+  Operation *behind = op->cloneWithoutRegions();
+  const auto axis = cast<IntegerAttr>(op->getAttr("axis")).getInt();
+  behind->setAttr("axis", builder.getI64IntegerAttr(shifted(axis, rank(0))));
+  Operation *created = recreate(behind, all());
+  behind->destroy();
   if (created)
     llvm::append_range(results, created->getResults());
   return success(created != nullptr);
@@ -162,7 +174,7 @@ LogicalResult BatchRule::unrolled(SmallVectorImpl<Value> &results) {
         limits[0] = k + 1;
         arguments[i] = create<ReshapeOp>(create<SliceOp>(operands[i], starts, limits), shape);
       }
-    Operation *one = recreate(arguments);
+    Operation *one = recreate(op, arguments);
     if (!one)
       return failure();
     for (auto [stack, result] : llvm::zip_equal(stacked, one->getResults()))

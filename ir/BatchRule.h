@@ -78,6 +78,8 @@ public:
 
   llvm::LogicalResult elementwise(llvm::SmallVectorImpl<Value> &results);
   llvm::LogicalResult same(llvm::SmallVectorImpl<Value> &results);
+  // Emits the operation along its attribute `axis`, which stands one place further behind.
+  llvm::LogicalResult alongAxis(llvm::SmallVectorImpl<Value> &results);
   // Emits the operation once for each index of the mapped axis.
   llvm::LogicalResult unrolled(llvm::SmallVectorImpl<Value> &results);
   // Emits the diagnostic that the operation <why>, and fails.
@@ -91,7 +93,7 @@ public:
 
 private:
   Value zerosLike(Value value);
-  mlir::Operation *recreate(llvm::ArrayRef<Value> arguments);
+  mlir::Operation *recreate(mlir::Operation *op, llvm::ArrayRef<Value> arguments);
 
   llvm::ArrayRef<Value> operands;
   const llvm::SmallBitVector &batched;

@@ -2,6 +2,7 @@
 #ifndef CALQUE_IR_DIALECT_H
 #define CALQUE_IR_DIALECT_H
 
+#include "ir/LibraryKernel.h"
 #include "ir/Numbers.h"
 #include "ir/Types.h"
 #include "schema/Schema.h"

@@ -37,6 +37,16 @@ def Calque_ElementwiseOpInterface : OpInterface<"ElementwiseOpInterface"> {
   ];
 }
 
+def Calque_LibraryOpInterface : OpInterface<"LibraryOpInterface"> {
+  let cppNamespace = "::calque::ir";
+  let description = "An operation that a kernel of runtime/libraries/ computes.";
+  let methods = [
+    StaticInterfaceMethod<"What the kernel takes and gives.", "const ::calque::ir::LibraryKernel &", "libraryKernel">,
+    InterfaceMethod<"The attribute `axis`, for an operation that has one.", "::std::optional<int64_t>", "libraryAxis">,
+    InterfaceMethod<"The other attributes in their order, as words of the kernel.", "::llvm::SmallVector<int64_t>", "libraryWords">
+  ];
+}
+
 def Calque_CompositeOpInterface : OpInterface<"CompositeOpInterface"> {
   let cppNamespace = "::calque::ir";
   let description = "An operation that stands for an expression of others, which replaces it after differentiation.";

@@ -508,23 +508,6 @@ LogicalResult GatherOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &re
   return success();
 }
 
-LogicalResult TakeAlongAxisOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
-  SmallVector<Value> all = rule.all();
-  results.push_back(rule.create<TakeAlongAxisOp>(all[0], all[1], rule.shifted(getAxis(), rule.rank(0))));
-  return success();
-}
-
-LogicalResult PutAlongAxisOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
-  SmallVector<Value> all = rule.all();
-  results.push_back(rule.create<PutAlongAxisOp>(all[0], all[1], all[2], rule.shifted(getAxis(), rule.rank(1))));
-  return success();
-}
-
-LogicalResult ArgSortOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
-  results.push_back(rule.create<ArgSortOp>(rule[0], rule.shifted(getAxis(), rule.rank(0)), getDescending()));
-  return success();
-}
-
 LogicalResult UpdateAtOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
   if (rule.isBatched(1))
     return rule.unrolled(results);

@@ -235,6 +235,7 @@ def Calque_TakeAlongAxisOp : Calque_PureOp<"take_along_axis", [Calque_MayFail]> 
   let failure = "`IndexError` for an index outside of [0, size of the axis)";
   let customVjp = 1;
   let linear = ["x"];
+  let batchAxis = 1;
 }
 def Calque_PutAlongAxisOp : Calque_PureOp<"put_along_axis", [Calque_MayFail]> {
   let summary = "Zeros of like's shape, to each row of which along an axis the elements of x are added at the integer indices in the same row";
@@ -245,6 +246,7 @@ def Calque_PutAlongAxisOp : Calque_PureOp<"put_along_axis", [Calque_MayFail]> {
   let function = "";
   let customVjp = 1;
   let linear = ["x"];
+  let batchAxis = 1;
 }
 // Indices of dimensions: the last dimension of `indices` has one for each of the first dimensions of x.
 class Calque_NdOp<string mnemonic, string typeRule> : Calque_PureOp<mnemonic, [Calque_MayFail]> {
@@ -280,13 +282,13 @@ def Calque_ScatterNdMaxOp : Calque_ScatterNdOp<"scatter_nd_max", "scatterNdNumer
   let summary = "x with the larger of each element and the updates in the slices that gather_nd gives; NaN if one is, as all gradients are then; ties share the gradient";
   let customJvp = 1;
 }
-def Calque_ArgSortOp : Calque_PureOp<"argsort"> {
+def Calque_ArgSortOp : Calque_LibraryOp<"argsort", "argSort", "calque_rt_argsort", "(n)->(n)"> {
   let summary = "The indices that bring x in order along an axis, as int64; equal elements keep their order, and NaN counts as largest";
   let description = "`descending` begins with the largest element.";
   let arguments = (ins Calque_Tensor:$x, DefaultValuedAttr<I64Attr, "-1">:$axis, DefaultValuedAttr<BoolAttr, "false">:$descending);
   let results = (outs Calque_Tensor:$result);
-  let rule = "argSort";
   let notDifferentiable = 1;
+  let batchAxis = 1;
 }
 def Calque_OneHotOp : Calque_MovementOp<"one_hot", "oneHot"> {
   let summary = "1 where the new last dimension's index is the element's, else 0; an index outside gives zeros";

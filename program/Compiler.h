@@ -22,7 +22,7 @@
 
 namespace calque {
 
-inline constexpr int kCompilerInterfaceVersion = 12;
+inline constexpr int kCompilerInterfaceVersion = 13;
 
 // The stages of the compiler, each named after what the IR has become.
 enum class Stage {
@@ -78,18 +78,9 @@ inline std::string stageNames() {
 // A place in the program at which a call can fail, print or call C++. Generated code names it by its index.
 struct Site {
   enum class Kind {
-    IndexOutOfRange,
-    DivisionByZero,
-    AssertionFailed,
-    Print,
-    HostCall,
-    Extern,
-    SizesDiffer,
-    SizeTooSmall,
-    SizeNotDivisible,
-    TooManyBytes,
-    OutOfMemory, // of the stacks of a loop: its iterations so far, and what is kept of each
-    NotFinite    // a NaN or an infinity that an operation makes of finite numbers
+#define CALQUE_SITE_KIND(kind, name, error, text) kind,
+#include "program/SiteKinds.def"
+#undef CALQUE_SITE_KIND
   };
   Kind kind;
   std::string operation; // "gather"
@@ -113,6 +104,12 @@ struct Site {
     std::int64_t dimension = -1; // none: the number of elements
   };
   Size sizes[2] = {};
+};
+
+inline constexpr Site::Kind kSiteKinds[] = {
+#define CALQUE_SITE_KIND(kind, name, error, text) Site::Kind::kind,
+#include "program/SiteKinds.def"
+#undef CALQUE_SITE_KIND
 };
 
 // A dimension that is known only when the function is called.

@@ -91,7 +91,7 @@ template <typename Form, typename Type> void tensorType(Form &form, Type &type) 
 }
 
 template <typename Form, typename S> void siteForm(Form &form, S &site) {
-  form.choice(site.kind, Site::Kind::NotFinite);
+  form.choice(site.kind, kSiteKinds[std::size(kSiteKinds) - 1]);
   form(site.operation);
   form(site.text);
   form(site.recorded);

@@ -28,13 +28,48 @@ std::string describeSizes(const Site &site, const std::int64_t *values, const In
   return described(first) + " and " + described(second) + ", and they must be equal";
 }
 
-std::string describeIndex(const Site &site, const std::int64_t *values) {
-  std::int64_t index = values[0], bound = values[1];
-  for (std::int64_t examples : site.examples) {
-    index -= index < 0 ? 0 : bound;
-    bound /= examples;
+namespace {
+std::string_view textOf(Site::Kind kind) {
+  switch (kind) {
+#define CALQUE_SITE_KIND(kind, name, error, text)                                                                      \
+  case Site::Kind::kind:                                                                                               \
+    return text;
+#include "program/SiteKinds.def"
+#undef CALQUE_SITE_KIND
   }
-  return std::to_string(index) + " is out of range [0, " + std::to_string(bound) + ")";
+  return "";
+}
+} // namespace
+
+std::string siteMessage(const Site &site, const std::int64_t *values, const SiteWords &words) {
+  std::int64_t first = values[0], second = values[1];
+  for (std::int64_t examples : site.examples) { // an index, and its bound
+    first -= first < 0 ? 0 : second;
+    second /= examples;
+  }
+  auto filled = [&](std::string_view place) -> std::string {
+    if (place == "operation")
+      return words.operation;
+    if (place == "index")
+      return words.index;
+    if (place == "text")
+      return words.text;
+    if (place == "elements")
+      return words.elements;
+    if (place == "sizes")
+      return describeSizes(site, values, words.inputNames);
+    return std::to_string(place == "0" ? first : place == "1" ? second : first * second);
+  };
+  std::string message;
+  for (std::string_view rest = textOf(site.kind); !rest.empty();) {
+    const std::size_t open = rest.find('{'), close = rest.find('}', open);
+    message += rest.substr(0, open);
+    if (close == rest.npos)
+      break;
+    message += filled(rest.substr(open + 1, close - open - 1));
+    rest.remove_prefix(close + 1);
+  }
+  return message;
 }
 
 } // namespace calque::detail

@@ -17,8 +17,17 @@ std::string describeSize(const Site::Size &size, std::int64_t value, const std::
 // "dimension 0 of argument 0 is 3 and dimension 0 of argument 1 is 4, and they must be equal"
 std::string describeSizes(const Site &site, const std::int64_t *values, const InputNames &names);
 
-// "7 is out of range [0, 3)". In a vmap, index and bound are those of one example, as the user wrote the operation.
-std::string describeIndex(const Site &site, const std::int64_t *values);
+// What fills the places of a site's text.
+struct SiteWords {
+  std::string operation;
+  std::string index = "index"; // what the operation's index is called
+  std::string text;            // the site's, or the caller's own
+  std::string elements;        // of a tensor, those that have failed
+  InputNames inputNames;
+};
+// The text of the error at a site (program/SiteKinds.def). In a vmap, an index and its bound are those of one example,
+// as the user wrote the operation.
+std::string siteMessage(const Site &site, const std::int64_t *values, const SiteWords &words);
 
 } // namespace calque::detail
 #endif

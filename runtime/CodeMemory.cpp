@@ -21,6 +21,8 @@ std::size_t pageBytes() {
 
 std::size_t pagesFor(std::size_t bytes) { return (bytes + pageBytes() - 1) / pageBytes(); }
 
+} // namespace
+
 // Pages of one mapping that are for code, or for constants.
 class Region {
 public:
@@ -55,8 +57,6 @@ private:
   std::vector<std::uint32_t> holders; // of parts of each page
   std::size_t numFree;
 };
-
-} // namespace
 
 class CodeMemory {
 public:

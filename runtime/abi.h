@@ -96,9 +96,7 @@ void calque_rt_stack_below(const int64_t *words);
 // of a result that the part does not know, these sizes, the number of sizes of inputs that the part does not know, and
 // these.
 void calque_rt_on_entries(const int64_t *words);
-// Gives the indices that bring each of some rows in order: the schema's code of the dtype, whether the largest element
-// comes first, the number of rows, their length, the address of the elements, and that of the indices.
-void calque_rt_argsort(const int64_t *words);
+// Besides these there are the kernels of libraries (runtime/libraries/), which the records of operations name.
 
 // Runs body(context, begin, end) over [0, count) in pieces of `grain` iterations, on the pool's threads. The pieces
 // depend on count and grain alone, never on the number of threads.

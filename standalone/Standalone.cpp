@@ -30,39 +30,11 @@ std::string messageOf(const Loaded &loaded, const CalqueErrorSlot &error, const 
   if (error.site < 0 || static_cast<std::size_t>(error.site) >= loaded.executable.sites.size())
     return "native code failed at a site that it does not have";
   const Site &site = loaded.executable.sites[static_cast<std::size_t>(error.site)];
-  auto value = [&](int which) { return std::to_string(error.values[which]); };
-  std::string text = site.operation + ": ";
-  switch (site.kind) {
-  case Site::Kind::IndexOutOfRange:
-    text += site.text + " " + detail::describeIndex(site, error.values);
-    break;
-  case Site::Kind::DivisionByZero:
-    text += "an integer is divided by zero";
-    break;
-  case Site::Kind::AssertionFailed:
-    text = site.text + failedElements;
-    break;
-  case Site::Kind::NotFinite:
-    text += "it makes a NaN or an infinity of finite numbers" + failedElements;
-    break;
-  case Site::Kind::SizesDiffer:
-  case Site::Kind::SizeTooSmall:
-  case Site::Kind::SizeNotDivisible:
-    text += detail::describeSizes(site, error.values, [&](std::size_t input) {
-      const std::vector<std::string> &names = loaded.function.inputNames;
-      return input < names.size() ? names[input] : "an argument";
-    });
-    break;
-  case Site::Kind::TooManyBytes:
-    text = site.text + " has more bytes than can be addressed with the sizes of this call's arguments";
-    break;
-  case Site::Kind::OutOfMemory:
-    text += "there is no memory for a gradient after " + value(0) + " iterations, of each of which it keeps " +
-            value(1) + " bytes";
-    break;
-  default:
-    text += "native code failed at a site that can't fail";
-  }
+  const std::string text = detail::siteMessage(
+      site, error.values, {site.operation, site.text, site.text, failedElements, [&](std::size_t input) {
+                             const std::vector<std::string> &names = loaded.function.inputNames;
+                             return input < names.size() ? names[input] : "an argument";
+                           }});
   const std::string &line = loaded.function.lines[static_cast<std::size_t>(error.site)];
   return line.empty() ? text : text + " (" + line + ")";
 }

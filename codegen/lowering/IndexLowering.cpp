@@ -274,51 +274,6 @@ Lowered lower(LinalgBuilder &b, ir::UpdateAtOp op, LoweringContext &context) {
       [&](size_t) { return true; })[0];
 }
 
-// The axis becomes the last one, along which a kernel of the runtime sorts.
-Lowered lower(LinalgBuilder &b, ir::ArgSortOp op, LoweringContext &context) {
-  Value x = op.getX();
-  SizeList shape = b.sizesOf(x);
-  const auto rank = static_cast<int64_t>(shape.size()), axis = normalAxis(op.getAxis(), rank);
-  Type i64 = b.builder.getI64Type();
-  // The loop of the last dimension is that of the axis, and those behind the axis stand one place further in front.
-  SmallVector<AffineExpr> fromLast, toLast;
-  for (int64_t i = 0; i < rank; ++i) {
-    fromLast.push_back(b.builder.getAffineDimExpr(i == axis ? rank - 1 : i < axis ? i : i - 1));
-    toLast.push_back(b.builder.getAffineDimExpr(i + 1 == rank ? axis : i < axis ? i : i + 1));
-  }
-  auto copied = [&](Value value, ArrayRef<Size> sizes, ArrayRef<AffineExpr> map) {
-    return b.parallel(sizes, elementOf(value), {value}, {AffineMap::get(rank, 0, map, b.builder.getContext())},
-                      [](ir::ScalarBuilder &, ValueRange v) { return v[0]; });
-  };
-  SizeList rows = shape;
-  rows.erase(rows.begin() + axis);
-  Size count = b.sizes.product(rows), length = shape[axis], all = b.sizes.product(shape);
-  rows.push_back(length);
-  if (constantOf(all) == 0)
-    return b.empty(shape, i64);
-  auto word = [&](int64_t value) -> Value {
-    return arith::ConstantOp::create(b.builder, b.location, b.builder.getI64IntegerAttr(value));
-  };
-  Value ordered = axis + 1 == rank ? x : copied(x, rows, fromLast);
-  auto type = MemRefType::get({constantOf(all).value_or(ShapedType::kDynamic)}, i64);
-  Value buffer = constantOf(all) ? memref::AllocOp::create(b.builder, b.location, type).getResult()
-                                 : memref::AllocOp::create(b.builder, b.location, type, b.valueOf(all)).getResult();
-  SmallVector<Value> operands{word(static_cast<int64_t>(*ir::toDType(elementOf(x)))),
-                              word(op.getDescending()),
-                              b.valueOf(count),
-                              b.valueOf(length),
-                              b.flatten(ordered),
-                              buffer};
-  func::CallOp::create(b.builder, b.location,
-                       context.runtimeKernel("calque_rt_argsort", ValueRange(operands).getTypes()), operands);
-  auto flat = RankedTensorType::get(type.getShape(), i64);
-  Value sorted = bufferization::ToTensorOp::create(b.builder, b.location, flat, buffer, /*restrict=*/true,
-                                                   /*writable=*/true);
-  b.sizes.set(sorted, {all});
-  Value result = b.reshape(sorted, rows);
-  return axis + 1 == rank ? result : copied(result, shape, toLast);
-}
-
 static Value oneHot(LinalgBuilder &b, Value indices, Size depth, Type element) {
   SizeList result = b.sizesOf(indices);
   result.push_back(depth);

@@ -117,10 +117,10 @@ SizeList openSizes(LinalgBuilder &b, Operation *op, ArrayRef<int64_t> shape, Arr
 
 namespace {
 
-// Replaces an operation by what its lowering builds.
-template <typename Op> class LowerOp : public OpRewritePattern<Op> {
+// Replaces an operation, or all of an interface, by what its lowering builds.
+template <typename Op, typename Pattern = OpRewritePattern<Op>> class LowerOp : public Pattern {
 public:
-  LowerOp(MLIRContext *mlirContext, LoweringContext &context) : OpRewritePattern<Op>(mlirContext), context(context) {}
+  LowerOp(MLIRContext *mlirContext, LoweringContext &context) : Pattern(mlirContext), context(context) {}
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
     if (context.refused || context.sums.added.contains(op))
       return failure();
@@ -143,6 +143,8 @@ private:
 
 void populateLowerings(RewritePatternSet &patterns, LoweringContext &context) {
   populateElementwiseLowering(patterns, context);
+  using Library = ir::LibraryOpInterface;
+  patterns.add<LowerOp<Library, OpInterfaceRewritePattern<Library>>>(patterns.getContext(), context);
 #define CALQUE_LOWERING(Op) patterns.add<LowerOp<ir::Op>>(patterns.getContext(), context);
 #include "codegen/lowering/Lowerings.h.inc"
 }

@@ -82,8 +82,11 @@ private:
   llvm::SmallVector<mlir::Value> values_;
 };
 
-// The lowering of each operation that is neither elementwise nor composite nor removed by a pass (ir/Base.td). A
-// missing definition is an error of the linker.
+// The lowering of all operations that a kernel of a library computes (LibraryLowering.cpp).
+Lowered lower(LinalgBuilder &builder, ir::LibraryOpInterface op, LoweringContext &context);
+
+// The lowering of each operation that is neither elementwise nor composite nor a library's nor removed by a pass
+// (ir/Base.td). A missing definition is an error of the linker.
 #define CALQUE_LOWERING(Op) Lowered lower(LinalgBuilder &builder, ir::Op op, LoweringContext &context);
 #include "codegen/lowering/Lowerings.h.inc"
 

@@ -48,18 +48,20 @@ struct KindName {
   Site::Kind kind;
   StringLiteral name;
 };
-constexpr KindName kKinds[] = {{Site::Kind::IndexOutOfRange, "index_out_of_range"},
-                               {Site::Kind::DivisionByZero, "division_by_zero"},
-                               {Site::Kind::AssertionFailed, "assertion_failed"},
-                               {Site::Kind::Print, "print"},
-                               {Site::Kind::HostCall, "host_call"},
-                               {Site::Kind::Extern, "extern"},
-                               {Site::Kind::SizesDiffer, "sizes_differ"},
-                               {Site::Kind::SizeTooSmall, "size_too_small"},
-                               {Site::Kind::SizeNotDivisible, "size_not_divisible"},
-                               {Site::Kind::NotFinite, "not_finite"},
-                               {Site::Kind::TooManyBytes, "too_many_bytes"},
-                               {Site::Kind::OutOfMemory, "out_of_memory"}};
+constexpr KindName kKinds[] = {
+#define CALQUE_SITE_KIND(kind, name, error, text) {Site::Kind::kind, name},
+#include "program/SiteKinds.def"
+#undef CALQUE_SITE_KIND
+};
+
+} // namespace
+
+std::optional<Site::Kind> siteKindNamed(StringRef name) {
+  const KindName *found = llvm::find_if(kKinds, [&](const KindName &each) { return name == each.name; });
+  return found == std::end(kKinds) ? std::nullopt : std::optional(found->kind);
+}
+
+namespace {
 
 Attribute toAttribute(const Site::Size &size, Builder &builder) {
   return builder.getDenseI64ArrayAttr({size.argument, size.operand, size.dimension});
@@ -110,11 +112,10 @@ bool read(NamedAttribute entry, Site &site) {
 
 bool readKind(Attribute attribute, Site &site) {
   auto name = dyn_cast_if_present<StringAttr>(attribute);
-  const KindName *found = llvm::find_if(kKinds, [&](const KindName &each) { return name && name == each.name; });
-  if (found == std::end(kKinds))
-    return false;
-  site.kind = found->kind;
-  return true;
+  std::optional<Site::Kind> kind = name ? siteKindNamed(name) : std::nullopt;
+  if (kind)
+    site.kind = *kind;
+  return kind.has_value();
 }
 
 bool readTypes(Attribute attribute, Site &site) {

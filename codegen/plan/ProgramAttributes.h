@@ -56,6 +56,8 @@ llvm::LogicalResult refuseAttribute(mlir::func::FuncOp function, llvm::StringRef
 void setSizes(mlir::func::FuncOp program, const ProgramSizes &sizes);
 
 mlir::Attribute toAttribute(const Site &site, mlir::MLIRContext *context);
+// A kind of sites by its name in IR (program/SiteKinds.def).
+std::optional<Site::Kind> siteKindNamed(llvm::StringRef name);
 void setSites(mlir::func::FuncOp program, llvm::ArrayRef<mlir::Attribute> sites);
 // As attributes, in the order of their numbers. Emits an error where there is no list of them.
 mlir::FailureOr<llvm::ArrayRef<mlir::Attribute>> sitesOf(mlir::func::FuncOp program);

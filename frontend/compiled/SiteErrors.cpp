@@ -40,6 +40,23 @@ const schema::RecordedVariable &assignedTo(const schema::Recording &recording, c
       return recording.variables[static_cast<std::size_t>(std::get<std::int64_t>(recording.attributesOf(op)[0]))];
   throw InternalError("an assignment's check of sizes has no assignment", where);
 }
+
+// Throws the error of a value whose sizes are not those of the variable that is assigned it.
+[[noreturn]] void throwAssignedMisfits(const Code &code, const Site &site, const CalqueErrorSlot &slot,
+                                       const Caller &caller, const schema::RecordedOp &check, SourceLocation where) {
+  const auto &ops = caller.recording->ops();
+  const std::string size = describeSize(site.sizes[0], slot.values[0], "the value", inputNames(caller));
+  // A branch or a loop only gives what is assigned.
+  if (std::ranges::none_of(ops, [&](const schema::RecordedOp &op) { return &op == &check; }))
+    throw SizesDisagree(absl::StrCat("a variable can't be assigned a value of other sizes in a branch or a loop: ",
+                                     size, ", and it must be ", slot.values[1]),
+                        where, &code);
+  const schema::RecordedVariable &variable = assignedTo(*caller.recording, check, where);
+  const schema::TensorType &given = caller.recording->typeOf(caller.recording->operandsOf(check)[0]);
+  throw SizesDisagree(absl::StrCat("variable '", variable.name, "' is ", variable.type.str(), " and can't be assigned ",
+                                   given.str(), ": ", size, ", and it must be ", slot.values[1]),
+                      where, &code);
+}
 } // namespace
 
 Failure failureAt(const Site &site, const Caller &caller) {
@@ -66,56 +83,25 @@ void throwSite(const Code &code, const CalqueErrorSlot &slot, const Caller &call
   const Site &site = executable.sites[static_cast<std::size_t>(slot.site)];
   Failure failure = failureAt(site, caller);
   SourceLocation where = failure.where;
-  const std::string *text = caller.text;
   const schema::RecordedOp *recorded = recordedAt(site, caller);
   const LibraryCheck check = recorded ? libraryCheckOf(*recorded) : LibraryCheck::None;
+  if (check == LibraryCheck::LoopFollowed && site.kind == Site::Kind::AssertionFailed)
+    throw LoopTooFar(site.text, where, !isHeard);
+  const bool isOfSizes = site.kind == Site::Kind::SizesDiffer || site.kind == Site::Kind::SizeTooSmall ||
+                         site.kind == Site::Kind::SizeNotDivisible;
+  if (check == LibraryCheck::AssignedFits && isOfSizes)
+    throwAssignedMisfits(code, site, slot, caller, *recorded, where);
+  const std::string message = siteMessage(
+      site, slot.values,
+      {failure.operation, failure.index, caller.text ? *caller.text : site.text, failedElements, inputNames(caller)});
+  if (isOfSizes)
+    throw SizesDisagree(message, where, &code);
   switch (site.kind) {
-  case Site::Kind::IndexOutOfRange:
-    throw IndexError(absl::StrCat(failure.operation, ": ", failure.index, " ", describeIndex(site, slot.values)),
-                     where);
-  case Site::Kind::DivisionByZero:
-    throw DivisionError(absl::StrCat(failure.operation, ": an integer is divided by zero"), where);
-  case Site::Kind::AssertionFailed:
-    if (check == LibraryCheck::LoopFollowed)
-      throw LoopTooFar(site.text, where, !isHeard);
-    throw AssertionError(absl::StrCat(text ? *text : site.text, failedElements), where);
-  case Site::Kind::NotFinite:
-    throwNotFinite(failure.operation, failedElements, where);
-  case Site::Kind::SizesDiffer:
-  case Site::Kind::SizeTooSmall:
-  case Site::Kind::SizeNotDivisible:
-    if (check == LibraryCheck::AssignedFits) {
-      const auto &ops = caller.recording->ops();
-      // A branch or a loop only gives what is assigned.
-      if (std::ranges::none_of(ops, [&](const schema::RecordedOp &op) { return &op == recorded; }))
-        throw SizesDisagree(absl::StrCat("a variable can't be assigned a value of other sizes in a branch or a loop: ",
-                                         describeSize(site.sizes[0], slot.values[0], "the value", inputNames(caller)),
-                                         ", and it must be ", slot.values[1]),
-                            where, &code);
-      const schema::RecordedVariable &variable = assignedTo(*caller.recording, *recorded, where);
-      const schema::TensorType &given = caller.recording->typeOf(caller.recording->operandsOf(*recorded)[0]);
-      std::string size = describeSize(site.sizes[0], slot.values[0], "the value", inputNames(caller));
-      throw SizesDisagree(absl::StrCat("variable '", variable.name, "' is ", variable.type.str(),
-                                       " and can't be assigned ", given.str(), ": ", size, ", and it must be ",
-                                       slot.values[1]),
-                          where, &code);
-    }
-    throw SizesDisagree(absl::StrCat(failure.operation, ": ", describeSizes(site, slot.values, inputNames(caller))),
-                        where, &code);
-  case Site::Kind::TooManyBytes:
-    throw ShapeError(
-        absl::StrCat(site.text, " has more bytes than can be addressed with the sizes of this call's arguments"),
-        where);
-  case Site::Kind::OutOfMemory:
-    throw MemoryError(absl::StrCat(failure.operation, ": there is no memory for a gradient after ", slot.values[0],
-                                   " iterations, of each of which it keeps ", slot.values[1], " bytes, ",
-                                   slot.values[0] * slot.values[1],
-                                   " in all; with the option checkpoint = true a loop keeps few of them"),
-                      where);
-  case Site::Kind::Print:
-  case Site::Kind::HostCall:
-  case Site::Kind::Extern:
-    break;
+#define CALQUE_SITE_KIND(kind, name, ErrorClass, text)                                                                 \
+  case Site::Kind::kind:                                                                                               \
+    throw ErrorClass(message, where);
+#include "program/SiteKinds.def"
+#undef CALQUE_SITE_KIND
   }
   throw InternalError("native code failed at a site that can't fail", where);
 }

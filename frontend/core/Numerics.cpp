@@ -1,8 +1,8 @@
 #include "frontend/core/Numerics.h"
 
-#include "absl/strings/str_cat.h"
 #include "calque/debug.h"
 #include "frontend/core/TensorImpl.h"
+#include "program/SiteText.h"
 #include "runtime/Assertions.h"
 
 #include <algorithm>
@@ -55,13 +55,6 @@ bool canCheckNumerics(std::span<const Tensor *const> inputs) {
          });
 }
 
-void throwNotFinite(std::string_view operation, const std::string &elements, SourceLocation where) {
-  throw AssertionError(
-      absl::StrCat(std::string(operation),
-                   ": the result has a NaN or an infinity, and the operands are finite (check_numerics)", elements),
-      where);
-}
-
 void requireFinite(std::string_view operation, std::span<const Tensor *const> operands, std::span<const Tensor> results,
                    SourceLocation where) {
   auto isFloat = [](const Tensor *x) { return is_floating(x->impl()->type->dtype); };
@@ -69,7 +62,13 @@ void requireFinite(std::string_view operation, std::span<const Tensor *const> op
   if (broken == results.end() || std::ranges::none_of(operands, isFloat) ||
       !std::ranges::all_of(operands, [](const Tensor *x) { return areFinite(*x); }))
     return;
-  throwNotFinite(operation, describeNotFinite(*broken), where);
+  Site site{};
+  site.kind = Site::Kind::NotFinite;
+  SiteWords words;
+  words.operation = operation;
+  words.elements = describeNotFinite(*broken);
+  const std::int64_t none[2] = {};
+  throw AssertionError(siteMessage(site, none, words), where);
 }
 
 } // namespace detail

@@ -21,8 +21,6 @@ bool canCheckNumerics(std::span<const Tensor *const> inputs);
 // AssertionError if a result of an eager operation is not finite, and all operands are.
 void requireFinite(std::string_view operation, std::span<const Tensor *const> operands, std::span<const Tensor> results,
                    SourceLocation where);
-// `elements` describes the elements that are not finite, as runtime::describeFailed() does.
-[[noreturn]] void throwNotFinite(std::string_view operation, const std::string &elements, SourceLocation where);
 
 } // namespace calque::detail
 #endif

@@ -182,6 +182,7 @@ void emitBatched(const OperationRecord &op, llvm::raw_ostream &os) {
   const char *rule = op.elementwise()     ? "rule.elementwise(results)"
                      : op.batchSame()     ? "rule.same(results)"
                      : op.batchUnrolled() ? "rule.unrolled(results)"
+                     : op.batchAxis()     ? "rule.alongAxis(results)"
                      : !op.numOperands()  ? "rule.refuse(\"takes no example\")"
                                           : nullptr;
   if (rule)
@@ -219,6 +220,37 @@ void emitAlgebra(const OperationRecord &op, llvm::raw_ostream &os) {
      << "::fold(FoldAdaptor) { return ::calque::ir::foldByAlgebra(*this); }\n";
 }
 
+// What a record says of the kernel that computes the operation.
+void emitLibraryKernel(const OperationRecord &op, llvm::raw_ostream &os) {
+  auto emitSide = [&](const OperationRecord::Dimensions &side) {
+    os << "{";
+    for (const std::vector<unsigned> &dimensions : side) {
+      os << "{";
+      llvm::interleaveComma(dimensions, os);
+      os << "},";
+    }
+    os << "}";
+  };
+  auto [operands, results] = op.signature();
+  os << "const ::calque::ir::LibraryKernel &" << op.className()
+     << "::libraryKernel() {\n  static const ::calque::ir::LibraryKernel kernel{\"" << op.kernel() << "\", \""
+     << op.record().getValueAsString("failsAt") << "\", ";
+  emitSide(operands);
+  os << ", ";
+  emitSide(results);
+  os << "};\n  return kernel;\n}\n::std::optional<int64_t> " << op.className() << "::libraryAxis() { return "
+     << (op.attribute("axis") ? "static_cast<int64_t>(getAxis())" : "std::nullopt")
+     << "; }\n::llvm::SmallVector<int64_t> " << op.className() << "::libraryWords() {\n  return {";
+  for (const AttributeRecord &attribute : op.attributes()) {
+    if (attribute.name == "axis")
+      continue;
+    if (attribute.kind != "Bool" && attribute.kind != "Int")
+      fail(op, "a kernel takes bools and integers, and no attribute such as '" + attribute.name + "'");
+    os << "static_cast<int64_t>(" << op.op().getGetterName(attribute.name) << "()), ";
+  }
+  os << "};\n}\n";
+}
+
 void emitMethods(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
   llvm::emitSourceFileHeader("Methods of operations", os);
   for (const OperationRecord &op : collectOperations(records)) {
@@ -228,6 +260,8 @@ void emitMethods(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
     emitVjp(op, os);
     emitJvp(op, os);
     emitBatched(op, os);
+    if (op.library())
+      emitLibraryKernel(op, os);
     if (op.elementwise()) {
       Statements statements("  ");
       std::string result = scalarExpression(op, op.scalar(), statements);
@@ -247,6 +281,17 @@ void emitLowerings(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
   os << "#undef CALQUE_LOWERING\n";
 }
 
+void emitLibraryKernels(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
+  llvm::emitSourceFileHeader("Kernels of libraries", os);
+  std::vector<std::string> names; // several operations may share one
+  for (const OperationRecord &op : collectOperations(records))
+    if (op.library() && !llvm::is_contained(names, op.kernel()))
+      names.push_back(op.kernel());
+  for (const std::string &name : names)
+    os << "CALQUE_LIBRARY_KERNEL(" << name << ")\n";
+}
+
+llvm::TableGen::Emitter::Opt libraryKernels("gen-library-kernels", emitLibraryKernels, "Kernels of libraries");
 llvm::TableGen::Emitter::Opt lowerings("gen-lowerings", emitLowerings, "Operations to be lowered");
 llvm::TableGen::Emitter::Opt methods("gen-operation-methods", emitMethods, "Methods of the MLIR operations");
 

@@ -76,8 +76,12 @@ OperationRecord::OperationRecord(const llvm::Record &record) : record_(record), 
     llvm::PrintFatalError(record.getLoc(), mnemonic() + ": its first attribute must be `counts`");
   if (perAxis() && (attributes_.empty() || attributes_[0].name != "axes"))
     llvm::PrintFatalError(record.getLoc(), mnemonic() + ": its first attribute must be `axes`");
-  if (elementwise() + batchSame() + batchUnrolled() > 1)
+  if (elementwise() + batchSame() + batchUnrolled() + batchAxis() > 1)
     llvm::PrintFatalError(record.getLoc(), mnemonic() + ": more than one rule for many examples at once");
+  if (batchAxis() && (!attribute("axis") || attribute("axis")->kind != "Int"))
+    llvm::PrintFatalError(record.getLoc(), mnemonic() + ": `batchAxis` takes an attribute `axis`");
+  if (library())
+    signature(); // which it checks
   for (llvm::StringRef field : {"partials", "vjp"})
     if (size_t count = dags(field).size(); count && static_cast<int>(count) != numOperands())
       llvm::PrintFatalError(record.getLoc(), mnemonic() + ": " + field + " has " + std::to_string(count) +
@@ -193,6 +197,50 @@ unsigned OperationRecord::operandsOf(llvm::StringRef constraint) const {
     if (op_.getOperand(i).constraint.getDefName() == constraint)
       bits |= 1u << i;
   return bits;
+}
+
+const AttributeRecord *OperationRecord::attribute(llvm::StringRef name) const {
+  auto found = llvm::find_if(attributes_, [&](const AttributeRecord &each) { return each.name == name; });
+  return found == attributes_.end() ? nullptr : &*found;
+}
+
+std::pair<OperationRecord::Dimensions, OperationRecord::Dimensions> OperationRecord::signature() const {
+  auto refuse = [&](const llvm::Twine &why) {
+    llvm::PrintFatalError(record_.getLoc(), mnemonic() + ": the signature " + why);
+  };
+  std::vector<llvm::StringRef> names;
+  auto sideOf = [&](llvm::StringRef text) {
+    Dimensions side;
+    while (!text.empty()) {
+      if (!text.consume_front("("))
+        refuse("has no '(' at '" + text + "'");
+      auto [list, rest] = text.split(')');
+      llvm::SmallVector<llvm::StringRef> dimensions;
+      list.split(dimensions, ',', -1, /*KeepEmpty=*/false);
+      side.emplace_back();
+      for (llvm::StringRef dimension : dimensions) {
+        auto number = static_cast<unsigned>(llvm::find(names, dimension) - names.begin());
+        if (number == names.size())
+          names.push_back(dimension);
+        side.back().push_back(number);
+      }
+      text = rest;
+      text.consume_front(",");
+    }
+    return side;
+  };
+  auto [operands, results] = record_.getValueAsString("signature").split("->");
+  Dimensions taken = sideOf(operands);
+  const size_t known = names.size();
+  Dimensions given = sideOf(results);
+  if (names.size() != known)
+    refuse("has a result with a size '" + names.back() + "' that no operand has");
+  if (static_cast<int>(taken.size()) != numOperands() || static_cast<int>(given.size()) != op_.getNumResults())
+    refuse("has not as many operands and results as the record");
+  auto isOne = [](const std::vector<unsigned> &dimensions) { return dimensions.size() == 1; };
+  if (attribute("axis") && !(llvm::all_of(taken, isOne) && llvm::all_of(given, isOne)))
+    refuse("has more than the dimension of the attribute `axis`");
+  return {taken, given};
 }
 
 int OperationRecord::operandIndex(llvm::StringRef name) const {

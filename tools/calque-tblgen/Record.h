@@ -42,7 +42,13 @@ public:
   std::string description() const { return record_.getValueAsString("description").str(); }
   bool elementwise() const { return record_.isSubClassOf("Calque_ElementwiseOp"); }
   // Whether a function of codegen/ lowers it.
-  bool lowered() const { return !elementwise() && !expands() && removedBy().empty(); }
+  bool lowered() const { return !elementwise() && !library() && !expands() && removedBy().empty(); }
+  // Whether a kernel of runtime/libraries/ computes it, and which sizes are the kernel's: of each operand and each
+  // result, the numbers of the last dimensions' names.
+  bool library() const { return record_.isSubClassOf("Calque_LibraryOp"); }
+  std::string kernel() const { return record_.getValueAsString("kernel").str(); }
+  using Dimensions = std::vector<std::vector<unsigned>>;
+  std::pair<Dimensions, Dimensions> signature() const;
   bool expands() const { return record_.getValueAsBit("expands"); }
   llvm::StringRef removedBy() const { return record_.getValueAsString("removedBy"); }
   // But for what is in its regions.
@@ -58,6 +64,8 @@ public:
   bool lacksGradient() const { return record_.getValueAsBit("lacksGradient"); }
   bool batchSame() const { return record_.getValueAsBit("batchSame"); }
   bool batchUnrolled() const { return record_.getValueAsBit("batchUnrolled"); }
+  bool batchAxis() const { return record_.getValueAsBit("batchAxis"); }
+  const AttributeRecord *attribute(llvm::StringRef name) const;
   std::vector<const llvm::DagInit *> dags(llvm::StringRef field) const;
   const llvm::DagInit *scalar() const { return record_.getValueAsDag("scalar"); }
   const std::vector<AttributeRecord> &attributes() const { return attributes_; }

@@ -17,6 +17,7 @@ TOKEN = re.compile(
     r"|(?P<word>[A-Za-z_]\w*)|(?P<number>\d[\w.']*)|(?P<sign><<=?|>>|::|->|\+\+|--|\+=|[-*/=!<>&|]=|&&|\|\||.)",
     flags=re.S,
 )
+PLACE = re.compile(r"\{([\w*]+)\}") # what siteMessage of program/SiteText.h fills in
 FORMAT = re.compile(r"%(?:%|[-+ 0#]*(?:\*|\d+)?(?:\.(?:\*|\d+)?)?\w)") # what StrFormat fills in
 FUNCTIONS = 10 # a depth at which calls are followed, too
 OPEN, CLOSE = {"(": ")", "[": "]", "{": "}"}, ")]}"
@@ -214,7 +215,7 @@ class Source:
 
 @functools.cache
 def sources(folder):
-    return [Source(path) for path in sorted((ROOT / folder).rglob("*")) if path.suffix in (".cpp", ".h")]
+    return [Source(path) for path in sorted((ROOT / folder).rglob("*")) if path.suffix in (".cpp", ".h", ".def")]
 
 
 @dataclass(frozen=True)
@@ -277,7 +278,24 @@ def given(source):
             yield "tool", i + 1, ("%s: " % pathlib.PurePath(source.name).stem,)
 
 
+def ofSites(source):
+    """The messages of program/SiteKinds.def."""
+    for i, token in enumerate(source.tokens):
+        if token.text != "CALQUE_SITE_KIND":
+            continue
+        kind = source.argument(i + 1, 2)[0].text
+        text = "".join(part.text for part in source.argument(i + 1, 3))
+        pieces = PLACE.split(text) # literals, and places between them
+        sizes = [source.values(tokens("describeSizes()"), FUNCTIONS + 1)] if "{sizes}" in text else []
+        for described in itertools.chain(*sizes) if sizes else [()]:
+            filled = [described if n % 2 and piece == "sizes" else (None,) if n % 2 else (piece,) for n, piece in enumerate(pieces)]
+            yield Message(kind, (), joined(itertools.chain(*filled)), source.name, source.line(token.at), text)
+
+
 def ofSource(source):
+    if source.name == "program/SiteKinds.def":
+        yield from ofSites(source)
+        return
     found = source.tokens
     for kind, bracket, prefix in given(source):
         expression = source.argument(bracket)

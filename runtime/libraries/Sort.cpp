@@ -1,8 +1,6 @@
 // The order of elements along rows, for argsort.
 #include "runtime/ThreadPool.h"
-#include "runtime/abi.h"
-
-#include "calque/dtype.h"
+#include "runtime/libraries/KernelCall.h"
 
 #include <algorithm>
 #include <numeric>
@@ -29,16 +27,19 @@ template <typename T> void sortRow(const T *x, int64_t *order, int64_t length, b
 
 } // namespace
 
-extern "C" __attribute__((visibility("default"))) void calque_rt_argsort(const int64_t *words) {
-  const int64_t rows = words[2], length = words[3];
-  const bool descending = words[1] != 0;
-  auto *order = reinterpret_cast<int64_t *>(words[5]);
+extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_argsort(const int64_t *words) {
+  calque::runtime::KernelCall call(words);
+  const int64_t rows = call.number();
+  const calque::runtime::KernelTensor given = call.tensor(1), result = call.tensor(1);
+  const bool descending = call.number() != 0;
+  const int64_t length = given.sizes[0];
+  auto *order = result.as<int64_t>();
   // A piece, which one thread sorts, is many rows or one long one.
   constexpr int64_t kPieceElements = 4096;
   const int64_t grain = std::max<int64_t>(1, kPieceElements / std::max<int64_t>(1, length));
-  calque::dispatch(static_cast<calque::DType>(words[0]), [&]<typename T>(std::type_identity<T>) {
-    using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>; // a byte that is 0 or 1
-    const auto *x = reinterpret_cast<const Stored *>(words[4]);
+  calque::dispatch(given.dtype, [&]<typename T>(std::type_identity<T>) {
+    using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+    const auto *x = given.as<Stored>();
     calque::runtime::parallelFor(rows, grain, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row)
         sortRow(x + row * length, order + row * length, length, descending);
