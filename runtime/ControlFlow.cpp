@@ -268,6 +268,16 @@ CALQUE_KERNEL calque_rt_while(const int64_t *given) {
       std::memcpy(results[i], inputs[i], static_cast<size_t>(bytes[i]));
 }
 
+extern "C" __attribute__((visibility("default"))) int64_t calque_rt_stack_entry(CalqueCallFrame *frame, int64_t bytes,
+                                                                                int64_t ofIteration, int32_t site) {
+  auto &stacks = *static_cast<Stacks *>(frame->stacks);
+  if (Entry *entry = allocate(stacks, static_cast<size_t>(bytes)))
+    return static_cast<int64_t>(reinterpret_cast<uintptr_t>(entry));
+  stacks.lacking = static_cast<size_t>(ofIteration);
+  calque_rt_fail(frame, site, static_cast<int64_t>(stacks.bytes()) / ofIteration, ofIteration);
+  return 0;
+}
+
 CALQUE_KERNEL calque_rt_stack_push(const int64_t *words) {
   auto &stacks = *static_cast<Stacks *>(frameOf(words).stacks);
   auto count = static_cast<size_t>(words[1]), bytes = static_cast<size_t>(words[2]);

@@ -12,6 +12,7 @@ extern "C" __attribute__((visibility("default"))) const calque::runtime::Runtime
 #define CALQUE_LIBRARY_KERNEL(name) CALQUE_FUNCTION(name),
   static const calque::runtime::RuntimeFunction functions[] = {CALQUE_FUNCTION(calque_rt_fail),
                                                                CALQUE_FUNCTION(calque_rt_parallel_for),
+                                                               CALQUE_FUNCTION(calque_rt_stack_entry),
                                                                CALQUE_FUNCTION(calque_rt_assert),
                                                                CALQUE_FUNCTION(calque_rt_assert_elements),
                                                                CALQUE_FUNCTION(calque_rt_print),

@@ -53,6 +53,11 @@ typedef void (*CalqueKernel)(const int64_t *words);
 // Notes a failed check in the frame's error slot, unless another one failed before.
 void calque_rt_fail(CalqueCallFrame *frame, int32_t site, int64_t value, int64_t bound);
 
+// Makes an entry of the call's stacks, for elements of so many bytes, and returns its address (runtime/Stacks.h). An
+// iteration of the loop that asks for it makes entries of `of_iteration` bytes. Without memory it fails at the site and
+// returns 0.
+int64_t calque_rt_stack_entry(CalqueCallFrame *frame, int64_t bytes, int64_t of_iteration, int32_t site);
+
 // Kernels of the runtime. Where words are sizes, the dimensions are in order.
 //
 // Fails for the first of some bools that is false: the frame, the site, how many they are, their address. The values of

@@ -123,8 +123,8 @@ private:
 
 } // namespace
 
-// Whether no stack that the loop's body makes is there after the iteration: none of the values that it gives names one.
-static bool dropsStacks(ir::WhileOp loop) {
+// None of the values that the body gives names one.
+bool dropsStacks(ir::WhileOp loop) {
   Block &body = loop.getBody().front();
   StacksMade made(body);
   return llvm::none_of(body.getTerminator()->getOperands(), [&](Value next) { return made.contains(next); });
@@ -418,10 +418,7 @@ Lowered lower(LinalgBuilder &b, ir::StackPopOp op, LoweringContext &context) {
   words.address(op.getStack());
   SizeList below = b.sizesOf(op.getStack()), entry = b.sizesOf(op.getLike());
   Value buffers[] = {words.result(op.getBelow().getType(), below), words.result(op.getEntry().getType(), entry)};
-  words.add(
-      context.addSite(Site::Kind::AssertionFailed, op,
-                      "a loop is differentiated in reverse mode more often than its stacks allow, which is twice; "
-                      "take the outer derivatives in forward mode: jvp, hvp, hessian"));
+  words.add(context.addSite(Site::Kind::AssertionFailed, op, kStacksAreUsedUp));
   words.call("calque_rt_stack_pop", context);
   return SmallVector<Value>{words.tensorOf(buffers[0], op.getBelow().getType(), below),
                             words.tensorOf(buffers[1], op.getEntry().getType(), entry)};

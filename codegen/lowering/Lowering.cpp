@@ -80,11 +80,11 @@ func::FuncOp LoweringContext::runtimeKernel(StringRef name, TypeRange operands) 
   return function;
 }
 
-func::FuncOp declareRuntime(ModuleOp module, StringRef name, TypeRange arguments) {
+func::FuncOp declareRuntime(ModuleOp module, StringRef name, TypeRange arguments, TypeRange results) {
   if (auto existing = module.lookupSymbol<func::FuncOp>(name))
     return existing;
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
-  auto function = func::FuncOp::create(builder, module.getLoc(), name, builder.getFunctionType(arguments, {}));
+  auto function = func::FuncOp::create(builder, module.getLoc(), name, builder.getFunctionType(arguments, results));
   function.setPrivate();
   return function;
 }

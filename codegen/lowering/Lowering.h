@@ -61,7 +61,8 @@ Site makeSite(Site::Kind kind, llvm::StringRef operation, llvm::StringRef text, 
 inline constexpr llvm::StringLiteral kRuntimeAttr = "calque.runtime";
 
 // Declares a function of the runtime, once.
-mlir::func::FuncOp declareRuntime(mlir::ModuleOp module, llvm::StringRef name, mlir::TypeRange arguments);
+mlir::func::FuncOp declareRuntime(mlir::ModuleOp module, llvm::StringRef name, mlir::TypeRange arguments,
+                                  mlir::TypeRange results = {});
 
 // The result of lowering an operation: a value for each of its results, or nothing if it can't be lowered.
 class Lowered {
@@ -92,10 +93,16 @@ Lowered lower(LinalgBuilder &builder, ir::LibraryOpInterface op, LoweringContext
 
 // On the module of a part (ControlFlowLowering.cpp): its number.
 inline constexpr llvm::StringLiteral kPartAttr = "calque.part";
+// What a call says that pops of a stack what is none.
+inline constexpr llvm::StringLiteral kStacksAreUsedUp =
+    "a loop is differentiated in reverse mode more often than its stacks allow, which is twice; take the outer "
+    "derivatives in forward mode: jvp, hvp, hessian";
+// Whether no stack that the loop's body makes is there after the iteration.
+bool dropsStacks(ir::WhileOp loop);
 // Gives stacks the type that the runtime takes, but for those in regions, which become parts.
 void lowerStacks(mlir::func::FuncOp function);
-// Lowers the branches and loops of a program that are on scalars alone.
-void lowerScalarLoops(mlir::func::FuncOp function, LoweringContext &context);
+// Lowers the branches and loops of a program whose values are small, or arrays of which they touch elements.
+void lowerSmallLoops(mlir::func::FuncOp function, LoweringContext &context);
 // Makes the parts of a program: of the regions of its branches and loops.
 void makeParts(mlir::ModuleOp module, mlir::func::FuncOp function);
 

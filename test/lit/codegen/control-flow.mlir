@@ -1,4 +1,4 @@
-// Branches and loops: what computes scalars from scalars is one kernel, any other is a call of the runtime, which runs parts of the program.
+// Branches and loops: those of small values are one kernel, any other is a call of the runtime, which runs parts of the program.
 // RUN: calque-opt --calque-stage=name=outlined --split-input-file %s | FileCheck %s
 
 // A branch in a loop, both in registers.
@@ -44,9 +44,17 @@ func.func @scalars(%n: tensor<i64>, %x: tensor<f32>) -> (tensor<i64>, tensor<f32
 
 // -----
 
-// A division of integers may fail, and ends the loop then: its body is a part.
-// CHECK: calque.part = 1
-// CHECK: calque.div
+// A division of integers may fail, and the loop ends then: its condition reads the frame.
+// CHECK: call @calque.kernel_0(
+// CHECK: func.func private @calque.kernel_0({{.*}}%[[FRAME:[a-z0-9]+]]: !llvm.ptr
+// CHECK: scf.execute_region no_inline
+// CHECK: scf.while
+// CHECK: %[[ERROR:.*]] = llvm.getelementptr %[[FRAME]][32]
+// CHECK: %[[FAILED:.*]] = llvm.load %[[ERROR]] : !llvm.ptr -> i32
+// CHECK: arith.cmpi eq, %[[FAILED]]
+// CHECK: scf.condition
+// CHECK: func.call @calque_rt_fail(
+// CHECK-NOT: calque.part
 func.func @division(%n: tensor<i64>, %d: tensor<i64>) -> tensor<i64> {
   %r = calque.while %n, %d : (tensor<i64>, tensor<i64>) -> tensor<i64> {
   ^bb0(%i: tensor<i64>, %m: tensor<i64>):
@@ -143,23 +151,23 @@ func.func @known(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // A loop variable that nothing needs goes, and one that stays as it is becomes an invariant.
 // CHECK: module @part_1
-// CHECK: func.func @part({{[^,]*}}: tensor<8xf32>, {{[^,]*}}: tensor<8xf32>) -> tensor<8xf32> attributes {calque.assigned = array<i64: 0>}
+// CHECK: func.func @part({{[^,]*}}: tensor<48xf32>, {{[^,]*}}: tensor<48xf32>) -> tensor<48xf32> attributes {calque.assigned = array<i64: 0>}
 // CHECK-NOT: calque.exp
 // CHECK: calque.mul
 // CHECK-NOT: calque.exp
-func.func @unneeded(%x: tensor<8xf32>, %y: tensor<8xf32>, %same: tensor<8xf32>) -> tensor<8xf32> {
-  %r:3 = calque.while %x, %y, %same : (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
-  ^bb0(%a: tensor<8xf32>, %b: tensor<8xf32>, %c: tensor<8xf32>):
-    %0 = calque.reduce_sum %a {axes = array<i64: 0>} : (tensor<8xf32>) -> tensor<f32>
+func.func @unneeded(%x: tensor<48xf32>, %y: tensor<48xf32>, %same: tensor<48xf32>) -> tensor<48xf32> {
+  %r:3 = calque.while %x, %y, %same : (tensor<48xf32>, tensor<48xf32>, tensor<48xf32>) -> (tensor<48xf32>, tensor<48xf32>, tensor<48xf32>) {
+  ^bb0(%a: tensor<48xf32>, %b: tensor<48xf32>, %c: tensor<48xf32>):
+    %0 = calque.reduce_sum %a {axes = array<i64: 0>} : (tensor<48xf32>) -> tensor<f32>
     %1 = calque.cast %0 {dtype = i1} : (tensor<f32>) -> tensor<i1>
     vector.yield %1 : tensor<i1>
   } {
-  ^bb0(%a: tensor<8xf32>, %b: tensor<8xf32>, %c: tensor<8xf32>):
-    %0 = calque.mul %a, %c : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
-    %1 = calque.exp %b : (tensor<8xf32>) -> tensor<8xf32>
-    vector.yield %0, %1, %c : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+  ^bb0(%a: tensor<48xf32>, %b: tensor<48xf32>, %c: tensor<48xf32>):
+    %0 = calque.mul %a, %c : (tensor<48xf32>, tensor<48xf32>) -> tensor<48xf32>
+    %1 = calque.exp %b : (tensor<48xf32>) -> tensor<48xf32>
+    vector.yield %0, %1, %c : tensor<48xf32>, tensor<48xf32>, tensor<48xf32>
   }
-  return %r#0 : tensor<8xf32>
+  return %r#0 : tensor<48xf32>
 }
 
 // -----
@@ -199,4 +207,139 @@ func.func @slice(%x: tensor<5x3xf32>, %i: tensor<i64>, %y: tensor<3xf32>) -> ten
   %0 = calque.exp %x : (tensor<5x3xf32>) -> tensor<5x3xf32>
   %1 = calque.update_at %0, %i, %y {axis = 0 : i64} : (tensor<5x3xf32>, tensor<i64>, tensor<3xf32>) -> tensor<5x3xf32>
   return %1 : tensor<5x3xf32>
+}
+
+// -----
+
+// Small tensors are in registers: one scalar for each element.
+// CHECK-LABEL: func.func @small(
+// CHECK-NOT: calque_rt_while
+// CHECK: func.func private @calque.kernel_0(
+// CHECK: scf.execute_region no_inline
+// CHECK: %{{.*}}:4 = scf.while ({{.*}}) : (i64, f32, f32, f32) -> (i64, f32, f32, f32)
+// CHECK: math.fma
+// CHECK: scf.yield {{.*}} : i64, f32, f32, f32
+// CHECK-COUNT-3: memref.store
+// CHECK-NOT: module @part
+func.func @small(%n: tensor<i64>, %x: tensor<3xf32>, %w: tensor<3x3xf32>) -> tensor<3xf32> {
+  %zero = calque.constant {value = dense<0> : tensor<i64>} : () -> tensor<i64>
+  %r:2 = calque.while %zero, %x, %n, %w : (tensor<i64>, tensor<3xf32>, tensor<i64>, tensor<3x3xf32>) -> (tensor<i64>, tensor<3xf32>) {
+  ^bb0(%i: tensor<i64>, %a: tensor<3xf32>, %m: tensor<i64>, %b: tensor<3x3xf32>):
+    %0 = calque.less %i, %m : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    vector.yield %0 : tensor<i1>
+  } {
+  ^bb0(%i: tensor<i64>, %a: tensor<3xf32>, %m: tensor<i64>, %b: tensor<3x3xf32>):
+    %one = calque.constant {value = dense<1> : tensor<i64>} : () -> tensor<i64>
+    %0 = calque.add %i, %one : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %1 = calque.contract %b, %a {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<3x3xf32>, tensor<3xf32>) -> tensor<3xf32>
+    vector.yield %0, %1 : tensor<i64>, tensor<3xf32>
+  }
+  return %r#1 : tensor<3xf32>
+}
+
+// -----
+
+// An array of which elements are read and written is one buffer, which is copied before the loop.
+// CHECK-LABEL: func.func @in_place(
+// CHECK-NOT: calque_rt_while
+// CHECK: func.func private @calque.kernel_0(
+// CHECK: scf.execute_region no_inline
+// CHECK: scf.for
+// CHECK: memref.store
+// CHECK: %{{.*}} = scf.while ({{.*}}) : (i64) -> i64
+// CHECK: %[[OLD:.*]] = memref.load
+// CHECK: %[[NEW:.*]] = arith.addf %[[OLD]]
+// CHECK: memref.store %[[NEW]]
+func.func @in_place(%n: tensor<i64>, %x: tensor<?xf32>) -> tensor<?xf32> {
+  %zero = calque.constant {value = dense<0> : tensor<i64>} : () -> tensor<i64>
+  %r:2 = calque.while %zero, %x, %n : (tensor<i64>, tensor<?xf32>, tensor<i64>) -> (tensor<i64>, tensor<?xf32>) {
+  ^bb0(%i: tensor<i64>, %a: tensor<?xf32>, %m: tensor<i64>):
+    %0 = calque.less %i, %m : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    vector.yield %0 : tensor<i1>
+  } {
+  ^bb0(%i: tensor<i64>, %a: tensor<?xf32>, %m: tensor<i64>):
+    %one = calque.constant {value = dense<1> : tensor<i64>} : () -> tensor<i64>
+    %0 = calque.add %i, %one : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %1 = calque.gather %a, %i {axis = 0 : i64} : (tensor<?xf32>, tensor<i64>) -> tensor<f32>
+    %2 = calque.add %1, %1 : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    %3 = calque.update_at %a, %0, %2 {axis = 0 : i64} : (tensor<?xf32>, tensor<i64>, tensor<f32>) -> tensor<?xf32>
+    vector.yield %0, %3 : tensor<i64>, tensor<?xf32>
+  }
+  return %r#1 : tensor<?xf32>
+}
+
+// -----
+
+// An older version of the array is read behind the update: the runtime runs the loop, whose body copies.
+// CHECK: calque.runtime = "calque_rt_while"
+// CHECK-LABEL: func.func @older(
+// CHECK: module @part_1
+func.func @older(%n: tensor<i64>, %x: tensor<99xf32>) -> tensor<99xf32> {
+  %zero = calque.constant {value = dense<0> : tensor<i64>} : () -> tensor<i64>
+  %r:2 = calque.while %zero, %x, %n : (tensor<i64>, tensor<99xf32>, tensor<i64>) -> (tensor<i64>, tensor<99xf32>) {
+  ^bb0(%i: tensor<i64>, %a: tensor<99xf32>, %m: tensor<i64>):
+    %0 = calque.less %i, %m : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    vector.yield %0 : tensor<i1>
+  } {
+  ^bb0(%i: tensor<i64>, %a: tensor<99xf32>, %m: tensor<i64>):
+    %one = calque.constant {value = dense<1> : tensor<i64>} : () -> tensor<i64>
+    %two = calque.constant {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
+    %0 = calque.add %i, %one : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %1 = calque.update_at %a, %i, %two {axis = 0 : i64} : (tensor<99xf32>, tensor<i64>, tensor<f32>) -> tensor<99xf32>
+    %2 = calque.gather %a, %i {axis = 0 : i64} : (tensor<99xf32>, tensor<i64>) -> tensor<f32>
+    %3 = calque.update_at %1, %0, %2 {axis = 0 : i64} : (tensor<99xf32>, tensor<i64>, tensor<f32>) -> tensor<99xf32>
+    vector.yield %0, %3 : tensor<i64>, tensor<99xf32>
+  }
+  return %r#1 : tensor<99xf32>
+}
+
+// -----
+
+// Two arrays that change places are not written in place.
+// CHECK: calque.runtime = "calque_rt_while"
+// CHECK-LABEL: func.func @swapped(
+func.func @swapped(%n: tensor<i64>, %x: tensor<99xf32>, %y: tensor<99xf32>) -> tensor<99xf32> {
+  %zero = calque.constant {value = dense<0> : tensor<i64>} : () -> tensor<i64>
+  %r:3 = calque.while %zero, %x, %y, %n : (tensor<i64>, tensor<99xf32>, tensor<99xf32>, tensor<i64>) -> (tensor<i64>, tensor<99xf32>, tensor<99xf32>) {
+  ^bb0(%i: tensor<i64>, %a: tensor<99xf32>, %b: tensor<99xf32>, %m: tensor<i64>):
+    %0 = calque.less %i, %m : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    vector.yield %0 : tensor<i1>
+  } {
+  ^bb0(%i: tensor<i64>, %a: tensor<99xf32>, %b: tensor<99xf32>, %m: tensor<i64>):
+    %one = calque.constant {value = dense<1> : tensor<i64>} : () -> tensor<i64>
+    %two = calque.constant {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
+    %0 = calque.add %i, %one : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %1 = calque.update_at %a, %i, %two {axis = 0 : i64} : (tensor<99xf32>, tensor<i64>, tensor<f32>) -> tensor<99xf32>
+    vector.yield %0, %b, %1 : tensor<i64>, tensor<99xf32>, tensor<99xf32>
+  }
+  return %r#1 : tensor<99xf32>
+}
+
+// -----
+
+// What is put on a stack, and taken from it, is memory of the call's stacks.
+// CHECK-LABEL: func.func @kept(
+// CHECK-NOT: calque_rt_stack_push
+// CHECK: scf.while
+// CHECK: %[[ENTRY:.*]] = func.call @calque_rt_stack_entry({{.*}}) : (!llvm.ptr, i64, i64, i32) -> i64
+// CHECK: llvm.inttoptr %[[ENTRY]]
+// CHECK-COUNT-3: llvm.store
+// CHECK: arith.uitofp %[[ENTRY]]
+func.func @kept(%n: tensor<i64>, %x: tensor<2xf32>) -> tensor<2xf32> {
+  %zero = calque.constant {value = dense<0> : tensor<i64>} : () -> tensor<i64>
+  %none = calque.stack_empty %zero : (tensor<i64>) -> tensor<!calque.stack>
+  %r:3 = calque.while %zero, %x, %none, %n : (tensor<i64>, tensor<2xf32>, tensor<!calque.stack>, tensor<i64>) -> (tensor<i64>, tensor<2xf32>, tensor<!calque.stack>) {
+  ^bb0(%i: tensor<i64>, %a: tensor<2xf32>, %s: tensor<!calque.stack>, %m: tensor<i64>):
+    %0 = calque.less %i, %m : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    vector.yield %0 : tensor<i1>
+  } {
+  ^bb0(%i: tensor<i64>, %a: tensor<2xf32>, %s: tensor<!calque.stack>, %m: tensor<i64>):
+    %one = calque.constant {value = dense<1> : tensor<i64>} : () -> tensor<i64>
+    %0 = calque.add %i, %one : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %1 = calque.stack_push %s, %a : (tensor<!calque.stack>, tensor<2xf32>) -> tensor<!calque.stack>
+    %2 = calque.mul %a, %a : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    vector.yield %0, %2, %1 : tensor<i64>, tensor<2xf32>, tensor<!calque.stack>
+  }
+  %below, %last = calque.stack_pop %r#2, %x : (tensor<!calque.stack>, tensor<2xf32>) -> (tensor<!calque.stack>, tensor<2xf32>)
+  return %last : tensor<2xf32>
 }

@@ -1,0 +1,74 @@
+// Emits the operations of small code: for each element of a result, operations on scalars.
+#ifndef CALQUE_CODEGEN_LOWERING_SMALLEMITTER_H
+#define CALQUE_CODEGEN_LOWERING_SMALLEMITTER_H
+
+#include "codegen/lowering/SmallCode.h"
+#include "codegen/lowering/SmallOperations.h"
+
+namespace calque::codegen {
+
+// Emits operations at one place.
+struct SmallEmitter {
+  mlir::OpBuilder &builder;
+  mlir::Location location;
+  LoweringContext &context;
+  ir::ScalarBuilder s{builder, location};
+
+  mlir::Value index(int64_t value);
+  llvm::SmallVector<mlir::Value> indices(llvm::ArrayRef<int64_t> values);
+  mlir::Value load(const SmallValue &array, mlir::ValueRange at);
+  mlir::Value elementAt(const SmallValue &value, int64_t at, llvm::ArrayRef<int64_t> shape);
+
+  // Fails the call if a number holds.
+  void failIf(mlir::Value wrong, int32_t site, mlir::Value value, mlir::Value bound);
+
+  // An index, which must be below the size of an axis, and is made so.
+  mlir::Value checked(mlir::Value index, Size bound, int32_t site);
+  int32_t indexSite(mlir::Operation *op);
+  mlir::Value isAt(mlir::Value position, int64_t place);
+
+  SmallValue elementwise(ir::ElementwiseOpInterface op, llvm::ArrayRef<SmallValue> operands);
+
+  llvm::SmallVector<SmallValue> movement(mlir::Operation *op, const schema::Movement &movement,
+                                         llvm::ArrayRef<SmallValue> operands);
+
+  SmallValue reduction(const Reduction &reduction, mlir::Value result, const SmallValue &x);
+
+  SmallValue product(ir::ContractOp op, const SmallValue &lhs, const SmallValue &rhs);
+
+  SmallValue gather(ir::GatherOp op, const SmallValue &x, const SmallValue &indices);
+
+  // Zeros, to which the slices are added at the indices.
+  SmallValue put(ir::GatherPutOp op, const SmallValue &slices, const SmallValue &indices);
+
+  // The number of elements along axes.
+  SmallValue axisSize(ir::AxisSizeOp op);
+
+  void check(ir::AssertOp op, const SmallValue &holds);
+
+  SmallValue update(ir::UpdateAtOp op, const SmallValue &x, const SmallValue &position, const SmallValue &slice);
+
+  //===-- Stacks: runtime/Stacks.h ----------------------------------------------------------------===//
+
+  mlir::Value number(double value);
+  mlir::Value word(int64_t value);
+  // A place in an entry.
+  mlir::Value at(mlir::Value entry, int64_t offset);
+  int64_t offsetOf(int64_t element, mlir::Type type);
+  // Memory has a byte for a bool.
+  mlir::Value inMemory(mlir::Value element);
+  mlir::Value fromMemory(mlir::Value address, mlir::Type type);
+
+  SmallValue push(ir::StackPushOp op, const SmallValue &stacks, const SmallValue &x);
+
+  SmallValue onStacks(mlir::Operation *op, llvm::ArrayRef<SmallValue> operands);
+
+  // The stacks below, and the entries. The empty stack gives itself and zeros.
+  llvm::SmallVector<SmallValue> pop(ir::StackPopOp op, const SmallValue &stacks);
+
+  // Whether no check of the call has failed so far: a loop must not go on with what a failed check has left.
+  mlir::Value hasNotFailed();
+};
+
+} // namespace calque::codegen
+#endif
