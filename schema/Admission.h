@@ -1,4 +1,4 @@
-// What records say of the programs that may have an operation, without MLIR.
+// Which programs may have an operation, by its record, without MLIR.
 #ifndef CALQUE_SCHEMA_ADMISSION_H
 #define CALQUE_SCHEMA_ADMISSION_H
 
@@ -6,11 +6,11 @@
 
 namespace calque::schema {
 
-// How many operands the operation has at least: those that are not variadic.
+// The least number of operands of the operation: those that are not variadic.
 std::size_t fewestOperands(OpId op);
 
-// Whether programs that are saved may have the operation. Those that derivatives and passes alone make are never
-// written, and a file that has one was forged.
+// Whether saved programs may have the operation. Operations that only derivatives and passes make are never written, so
+// a file that has one was forged.
 bool maySave(OpId op);
 
 } // namespace calque::schema

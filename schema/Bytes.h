@@ -26,7 +26,7 @@ public:
     for (std::size_t i = 0; i < sizeof(T); ++i)
       bytes.push_back(static_cast<std::byte>(value >> (8 * i)));
   }
-  // In as few bytes as it needs, 7 bits in each, the lowest first.
+  // Writes a number in as few bytes as it needs: 7 bits in each byte, the lowest first.
   void compact(std::uint64_t value) {
     for (; value >= 128; value >>= 7)
       bytes.push_back(static_cast<std::byte>(value | 128));
@@ -41,7 +41,7 @@ public:
   std::vector<std::byte> bytes;
 };
 
-// Once something is missing, everything that follows is zero or empty.
+// Reads what ByteWriter has written. From the first missing byte on, everything is zero or empty.
 class ByteReader {
 public:
   explicit ByteReader(std::span<const std::byte> bytes) : rest(bytes) {}
@@ -83,8 +83,8 @@ public:
     std::span<const std::byte> taken = block();
     return std::string(reinterpret_cast<const char *>(taken.data()), taken.size());
   }
-  // The length of a list whose entries take at least so many bytes each: never more entries than the bytes that are
-  // left can hold.
+  // The length of a list whose entries take at least `entryBytes` bytes each. It is 0 if the remaining bytes can't hold
+  // so many entries.
   std::size_t count(std::size_t entryBytes) { return atMost(number<std::uint64_t>(), entryBytes); }
   std::size_t compactCount(std::size_t entryBytes) { return atMost(compact(), entryBytes); }
   std::size_t atMost(std::uint64_t count, std::size_t entryBytes) {
@@ -94,7 +94,7 @@ public:
     rest = {};
     return 0;
   }
-  // A number that stands for an enumerator, up to the last one.
+  // Reads the number of an enumerator, which is at most the last one's.
   template <typename Enum> Enum choice(Enum last) {
     auto value = number<std::uint8_t>();
     if (value > static_cast<std::uint8_t>(last)) {

@@ -47,7 +47,7 @@ Fault cond(const OpCall &call, std::vector<TensorType> &results) {
 Fault whileLoop(const OpCall &call, std::vector<TensorType> &results) {
   const auto &varying = call.attribute<std::vector<std::int64_t>>(1);
   const RecordingRef &condition = call.attribute<RecordingRef>(2), &body = call.attribute<RecordingRef>(3);
-  // The regions don't know the sizes that vary.
+  // Sizes that vary are unknown in the regions.
   std::vector<TensorType> taken(call.operands.begin(), call.operands.end());
   if (varying.size() % 2)
     return valueFault("the dimensions that vary are no pairs");
@@ -81,7 +81,7 @@ Fault whileLoop(const OpCall &call, std::vector<TensorType> &results) {
   return {};
 }
 
-// The dialect's types say what is a stack: rules are about sizes alone.
+// The rules of stacks check sizes alone, because the dialect's types say which values are stacks.
 Fault stackEmpty(const OpCall &call, std::vector<TensorType> &results) {
   results.push_back({kStackType, call[0].dims});
   return {};

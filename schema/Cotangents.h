@@ -6,8 +6,8 @@
 
 namespace calque::schema {
 
-// Whether a cotangent passes from the results to the operand, by the operation's record. No cotangent passes to the
-// operand `like` of sum_like, of which the operation reads only the sizes.
+// Whether a cotangent passes from the results to the operand, by the operation's record. For example, no cotangent
+// passes to the operand `like` of sum_like, because the operation reads only its sizes.
 bool receivesCotangent(OpId op, std::size_t operand);
 
 } // namespace calque::schema

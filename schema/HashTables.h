@@ -1,8 +1,9 @@
 // Hash tables that a failed allocation leaves as they were.
 //
-// Abseil's are written for programs without exceptions: one that grows while std::bad_alloc is thrown, or whose new
-// element's constructor throws, frees an invalid pointer when it ends. So memory for elements and for a larger table is
-// taken here before anything changes. The interface is that of absl::flat_hash_map and absl::flat_hash_set.
+// Abseil's tables are written for programs without exceptions. If std::bad_alloc is thrown while such a table grows, or
+// if the constructor of a new element throws, the table's destructor frees an invalid pointer. So the tables here
+// allocate memory for elements and for a larger table before anything changes. The interface is that of
+// absl::flat_hash_map and absl::flat_hash_set.
 //
 //   HashMap<ValueId, std::size_t> numbers;
 //   auto [at, isNew] = numbers.try_emplace(value, numbers.size());
@@ -20,7 +21,7 @@
 
 namespace calque {
 
-// What maps and sets share. `Element` is what is moved from a table to a larger one.
+// The base of maps and sets. `Element` is the type of the elements that move from a table to a larger one.
 template <typename Base, typename Element> class HashTable : protected Base {
   static_assert(std::is_nothrow_move_constructible_v<Element>, "a table grows by moving its elements");
 
@@ -52,7 +53,7 @@ public:
     Base::swap(static_cast<Base &>(other));
     std::swap(hasErased, other.hasErased);
   }
-  // Memory for so many elements in all.
+  // Allocates memory for so many elements in all.
   void reserve(std::size_t count) {
     if (count > room(Base::capacity()))
       grow(count + count / 3 + 2);
@@ -79,26 +80,26 @@ protected:
       Base::insert(std::move(element));
     }
   }
-  // So that the next insertion takes no memory.
+  // Makes room for an element, so that the next insertion allocates no memory.
   void makeRoom() {
     const std::size_t capacity = Base::capacity(), count = size();
-    // A large table makes room of what was erased where it is; a small one would grow.
+    // A large table reuses the slots of erased elements in place. A small table would grow.
     const bool isSmall = capacity <= kGroup;
     if (count >= room(capacity) || (isSmall && hasErased))
       grow(count < room(capacity) ? capacity : 2 * capacity + 1);
   }
 
 private:
-  // The largest group of slots that Abseil looks at together. Larger tables make room of erased elements in place as
-  // long as they have as many elements as this or fewer (raw_hash_set::rehash_and_grow_if_necessary).
+  // The largest group of slots that Abseil looks at together. A larger table reuses the slots of erased elements in
+  // place, as long as it has no more elements than room() returns (raw_hash_set::rehash_and_grow_if_necessary).
   static constexpr std::size_t kGroup = 16;
   static std::size_t room(std::size_t capacity) {
-    if (capacity <= kGroup) // it is never full
+    if (capacity <= kGroup) // a small table is never full
       return capacity < 2 ? 0 : capacity - capacity / 8 - 1;
     return static_cast<std::size_t>(std::uint64_t(capacity) * 25 / 32);
   }
   void grow(std::size_t capacity) {
-    Base larger(capacity < 7 ? 7 : capacity); // a constructor that throws has no table to free
+    Base larger(capacity < 7 ? 7 : capacity); // if this throws, there is no table to free
     for (auto &element : static_cast<Base &>(*this))
       if constexpr (requires { typename Base::mapped_type; })
         larger.emplace(std::move(const_cast<key_type &>(element.first)), std::move(element.second));
@@ -108,7 +109,7 @@ private:
     hasErased = false;
   }
 
-  bool hasErased = false; // since it has grown
+  bool hasErased = false; // whether elements were erased since the table has grown
 };
 
 template <typename K, typename V, typename Base = absl::flat_hash_map<K, V>>
@@ -126,7 +127,7 @@ public:
   }
   template <std::input_iterator It> HashMap(It first, It last) { Table::addAll(first, last, 0); }
 
-  // By default, so that a key may be in braces.
+  // Key is K by default, so that a key may be in braces.
   template <typename Key = K, typename... Args> std::pair<iterator, bool> try_emplace(Key &&key, Args &&...args) {
     if constexpr (std::is_nothrow_constructible_v<K, Key &&> && std::is_nothrow_constructible_v<V, Args &&...>) {
       Table::makeRoom();
@@ -149,7 +150,7 @@ public:
   template <typename Key = K, typename Value = V> std::pair<iterator, bool> insert_or_assign(Key &&key, Value &&value) {
     auto result = try_emplace(std::forward<Key>(key), std::forward<Value>(value));
     if (!result.second)
-      result.first->second = std::forward<Value>(value); // it has not been moved from
+      result.first->second = std::forward<Value>(value); // try_emplace has not moved from it
     return result;
   }
   template <typename Key = K> V &operator[](Key &&key) { return try_emplace(std::forward<Key>(key)).first->second; }

@@ -1,4 +1,4 @@
-// The type rules of operations on indices: what is taken or put at them, what sorts, and what makes them one-hot.
+// The type rules of operations on indices: taking and putting elements at indices, argsort and one_hot.
 #include "absl/strings/str_cat.h"
 #include "schema/TypeRules.h"
 

@@ -66,7 +66,7 @@ Fault reshape(const OpCall &call, std::vector<TensorType> &results) {
       return valueFault(absl::StrCat("a size must not be negative: ", shapeString(result.dims)));
     }
   }
-  // Any number of elements would fit.
+  // If another size is 0, any size would fit for -1.
   if (inferred >= 0 && std::find(result.dims.begin(), result.dims.end(), 0) != result.dims.end())
     return shapeFault(absl::StrCat("the size for -1 does not follow from the others, one of which is 0: ",
                                    shapeString(ints(call, 0))));
@@ -93,7 +93,7 @@ Fault reshapeOpen(const OpCall &call, std::vector<TensorType> &results) {
   Dims &shape = std::get<Ints>(attribute);
   if (Fault fault = openShape(call, shape))
     return fault;
-  // Unknown sizes of x that the shape has as well cancel out: what is left gives the size that follows.
+  // Unknown sizes of x that the shape has as well cancel out. The other sizes give the size for -1.
   const Ints &given = ints(call, 0), &sizes = ints(call, 1);
   TensorType rest = call[0];
   for (std::size_t i = 0, next = 0; i < shape.size(); ++i) {
@@ -139,7 +139,7 @@ Fault expandDims(const OpCall &call, std::vector<TensorType> &results) {
 }
 
 namespace {
-// The size of two dimensions that are merged; unknown where either is.
+// The size of two dimensions that are merged. It is unknown if one of them is unknown and none is 0.
 std::int64_t merged(std::int64_t a, std::int64_t b) {
   if (a == 0 || b == 0)
     return 0;

@@ -7,7 +7,7 @@
 namespace calque::schema {
 
 namespace {
-// Numbers of elements wrap where a tensor has none, whose other sizes may be any. Nothing is moved then.
+// If a tensor has no elements, its other sizes may be any, and their products may wrap. Nothing is moved then.
 std::int64_t times(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }
@@ -40,7 +40,7 @@ Placement part(const TensorType &type, const Ints &starts, const Ints &steps) {
   return placement;
 }
 
-// The box of a tensor in a concatenation, which begins at `start` along an axis.
+// The box that begins at `start` along an axis, in a concatenation of this type.
 Placement partAlong(const TensorType &type, std::int64_t axis, std::int64_t start) {
   Ints starts(type.dims.size());
   starts[axis] = start;
@@ -135,7 +135,7 @@ Movement surround(const OpCall &call, Results results) {
 
 using IndexedRule = std::optional<Indexed> (*)(const OpCall &call, const TensorType &result);
 
-// The axes along which `part` is smaller than `of`, with its indices along them.
+// The axes along which `part` is smaller than `of`, with the indices of `part` along them.
 Indexed along(const TensorType &of, const TensorType &part, const Ints &starts, const Ints &steps) {
   Indexed indexed;
   for (std::int64_t axis = 0; axis < of.rank(); ++axis) {

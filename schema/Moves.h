@@ -14,14 +14,13 @@
 namespace calque::schema {
 
 // A box of elements in a tensor: element (i, j, ...) of the box is element offset + i * strides[0] + j * strides[1] +
-// ... of the tensor in row-major order. A stride of 0 repeats an element, and a negative one goes
-// backwards.
+// ... of the tensor in row-major order. A stride of 0 repeats an element, and a negative stride goes backwards.
 struct Placement {
   std::int64_t offset = 0;
   Dims strides;
 };
 
-// All elements of a tensor with such sizes.
+// All elements of a tensor of these sizes.
 Placement rowMajor(const Dims &dims);
 
 // Copies a box of an operand's elements to a box of a result's.
@@ -41,7 +40,7 @@ struct Movement {
 // The sizes of the operands are known, the type rule has accepted them, and `results` are the types that it gave.
 using MoveRule = Movement (*)(const OpCall &call, std::span<const TensorType> results);
 
-// The rule of an operation, or null if it computes.
+// The rule of a movement; null for an operation that computes.
 MoveRule moveRuleOf(OpId op);
 
 // The indexed form of an operation has no positions in its attributes: it takes the elements at `indices` along some

@@ -86,7 +86,7 @@ public:
   }
 
 private:
-  // A text is written where it is first met, with the next number; after that, its number alone.
+  // The first time, a text is written behind the next number. After that, only its number is written.
   void text(std::string_view text) {
     auto [found, isNew] = texts.try_emplace(text, texts.size());
     bytes.compact(found->second);
@@ -170,10 +170,10 @@ public:
   }
 
 private:
-  // A program as far as it is read. Its values have the numbers that the file gives them.
+  // The part of a program that was read so far. `values` has the values by their numbers in the file.
   struct Made {
-    // Earlier versions said `open_sizes` by a pair: sized_push gave a stack of one entry, and sized_pop what is below
-    // it and the entry as one of unknown sizes. Of such a stack, the value is what was put there.
+    // Earlier versions wrote a pair of operations for `open_sizes`: sized_push made a stack of one entry, and sized_pop
+    // gave the stack below the entry, and the entry with unknown sizes. The id of such a stack is the entry's.
     enum class Kind : std::uint8_t { Tensor, Stack, Below };
     struct Value {
       ValueId id;
@@ -211,7 +211,7 @@ private:
     return made;
   }
 
-  // Recordings count in 32 bits.
+  // Recordings count values, operands and attributes in 32 bits.
   void count(std::size_t more) {
     if (more > static_cast<std::size_t>(std::numeric_limits<ValueId>::max()) - numCounted)
       fail("it has more than ", std::numeric_limits<ValueId>::max(), " values, operands and attributes");
@@ -263,8 +263,8 @@ private:
       read.values.push_back({next++});
   }
 
-  // One of the pair that earlier versions wrote. What was put on the stack is taken from it, and nothing else becomes
-  // of the stack.
+  // Reads one operation of the pair that earlier versions wrote. sized_pop takes the entry that sized_push put on the
+  // stack. Nothing else may use the stack.
   void openSizes(Made &read, const OperationSchema &schema, const std::string &what, int depth) {
     static const TensorType number{DType::Float64, {}};
     const bool pops = schema.id == OpId::SizedPop;
@@ -313,7 +313,7 @@ private:
         fail(what, ": attribute '", name, "' is of another kind");
       attributes[place] = attribute(schema.attributes[place].kind, what, depth);
     }
-    // An empty list that is the default is not written, so that versions before the attribute read the rest.
+    // An empty list that is the default is not written, so that versions without the attribute can read the program.
     for (std::size_t i = 0; i < attributes.size(); ++i)
       if (!isThere[i] && schema.attributes[i].mayBeEmpty)
         attributes[i] = std::vector<std::int64_t>();
@@ -401,7 +401,7 @@ private:
     });
   }
 
-  // With `takesStack`, the first is one.
+  // With `takesStack`, the first value must be a stack.
   std::vector<ValueId> values(const Made &read, const std::string &what, bool takesStack = false) {
     std::vector<ValueId> list(bytes.compactCount(1));
     for (std::size_t i = 0; i < list.size(); ++i) {

@@ -1,6 +1,6 @@
 // Programs as bytes: operations by their mnemonics, attributes by their names. The bytes are the same in every process
-// and on every machine, and no number among them follows the order of the records. Saved functions are made of them,
-// and the keys of native code. docs/saving.md has the form byte by byte.
+// and on every machine, and no number among them follows the order of the records. Saved functions and the keys of
+// native code consist of such bytes. docs/saving.md describes the form byte by byte.
 #ifndef CALQUE_SCHEMA_PROGRAMBYTES_H
 #define CALQUE_SCHEMA_PROGRAMBYTES_H
 
@@ -9,12 +9,12 @@
 
 namespace calque::schema {
 
-// The newest form that is known. All earlier ones are read.
+// The newest version of the form. All earlier versions can be read.
 inline constexpr std::uint32_t kProgramVersion = 1;
 
-// The program with its names and lines.
+// Writes the program with its names and lines.
 void writeProgram(const Recording &recording, runtime::ByteWriter &bytes);
-// What native code depends on: no names and no lines.
+// Writes only what native code depends on: no names and no lines.
 void writeCode(const Recording &recording, runtime::ByteWriter &bytes);
 
 struct ReadProgram {
@@ -22,8 +22,8 @@ struct ReadProgram {
   std::string fault;    // "operation 'foo' is not known"
 };
 // Reads what writeProgram has written, and nothing else: every operation and attribute is known, operands come before
-// their uses, and the types of results are those of the type rules. `keep` makes a text live as long as the process.
-// Labels of prints and messages of assertions become what `shown` makes of them.
+// their uses, and the types of results are those that the type rules give. `keep` makes a text live as long as the
+// process. `shown` converts the labels of prints and the messages of assertions.
 ReadProgram readProgram(std::span<const std::byte> bytes, const char *(*keep)(const std::string &),
                         std::string (*shown)(std::string_view) = nullptr);
 

@@ -21,8 +21,8 @@ struct SourceLine {
   const char *file = "";
   std::uint32_t line = 0;
   std::uint32_t column = 0;
-  const char *function = nullptr; // a library's, of which the operation is a part: "matmul"
-  const char *index = nullptr;    // what that calls an index: "label"
+  const char *function = nullptr; // the library function of which the operation is a part: "matmul"
+  const char *index = nullptr;    // what that function calls an index: "label"
   std::string str() const;
 };
 
@@ -51,7 +51,7 @@ public:
   // Appends an operation of another recording. `renamed` maps the other recording's values to values of this one, and
   // receives the results.
   void appendCopy(const Recording &from, const RecordedOp &op, std::span<ValueId> renamed);
-  // The same with other attributes.
+  // Does the same with other attributes.
   void appendCopy(const Recording &from, const RecordedOp &op, std::span<ValueId> renamed,
                   std::span<const Attribute> attributes);
 
@@ -69,8 +69,8 @@ public:
   std::span<const ValueId> capturesOf(const RecordedOp &op) const;
   const TensorType &typeOf(ValueId value) const { return types_[index(value)]; }
   std::size_t numValues() const { return types_.size(); }
-  // The operation with this number in program order, in which the operations of a program inside of an operation follow
-  // that operation; null if there are fewer.
+  // The operation with this number in program order; null if there are fewer operations. The operations of a program
+  // inside of an operation follow that operation.
   const RecordedOp *operationAt(std::int64_t number) const;
 
   std::string name = "main";
@@ -88,9 +88,9 @@ private:
 
 // Whether two programs have the same operations; names and lines are not compared.
 bool equal(const Recording &a, const Recording &b);
-// Whether an operation of the recording has an effect, or one in a program inside of it.
+// Whether an operation of the recording, or an operation in a program inside of it, has an effect.
 bool hasEffect(const Recording &recording, const RecordedOp &op);
-// The program without effects, but for those that give results, as host calls do.
+// The program without the operations that have an effect and no results. Host calls with results stay, for example.
 RecordingRef withoutEffects(const RecordingRef &program);
 
 } // namespace calque::schema

@@ -1,4 +1,4 @@
-// One number for an element of any type, kept exactly: what constants and attributes are made of.
+// A number for an element of any type, kept exactly. Attributes and constants consist of such numbers.
 #ifndef CALQUE_SCHEMA_SCALAR_H
 #define CALQUE_SCHEMA_SCALAR_H
 
@@ -30,7 +30,7 @@ public:
 
   const Variant &value() const { return value_; }
   bool isFloat() const { return std::holds_alternative<double>(value_); }
-  // As C++ converts numbers; every number but 0 becomes true.
+  // The number as C++ converts it. Every number but 0 becomes true.
   template <typename T> T as() const {
     return std::visit([](auto number) { return static_cast<T>(number); }, value_);
   }

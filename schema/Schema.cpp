@@ -111,7 +111,8 @@ static std::int64_t bytesOf(DType dtype) {
   return static_cast<std::int64_t>(dtype == kStackType ? sizeof(double) : size_of(dtype));
 }
 
-// Refuses types whose bytes overflow, because allocation and indexing rely on it. Unknown sizes count as 1.
+// Refuses types whose number of bytes overflows, because allocation and indexing rely on that number. Unknown sizes
+// count as 1.
 static Fault checkBytes(std::span<const TensorType> types, const char *what) {
   for (std::size_t i = 0; i < types.size(); ++i)
     if (!productOf(types[i].dims, bytesOf(types[i].dtype)))
@@ -125,7 +126,7 @@ Fault checkElementType(DType dtype) {
   return {};
 }
 
-// Rules take the operands that are always there without asking.
+// Refuses a wrong number of operands, because type rules read the required operands without a check.
 static Fault checkNumber(OpId op, std::size_t given) {
   const int wanted = schemaOf(op).numOperands;
   if (wanted >= 0 ? given != static_cast<std::size_t>(wanted) : given < fewestOperands(op))

@@ -29,8 +29,8 @@ using Dims = std::vector<std::int64_t>;
 // The mark of an unknown size, which only a call knows.
 inline constexpr std::int64_t kOpenSize = std::numeric_limits<std::int64_t>::min();
 
-// The element type of stacks (`!calque.stack`), which loops' derivatives have and no user: it is none of the table of
-// element types, and no file can say it.
+// The element type of stacks (`!calque.stack`). The derivatives of loops have stacks, users have none. The type is not
+// in the table of element types, and no file can name it.
 inline constexpr DType kStackType{-1};
 
 struct TensorType {
@@ -52,8 +52,7 @@ std::string shapeString(std::span<const std::int64_t> dims);
 // "1 tensor", "2 tensors", "0 axes": a count in a message. `plural` is for nouns that take no -s.
 std::string counted(std::size_t count, std::string_view noun, std::string_view plural = {});
 
-// The dimension that an axis within [-rank, rank) names. What is negative may come as an unsigned number, as ODS has
-// it.
+// The dimension that an axis within [-rank, rank) names. A negative axis may come as an unsigned number, as ODS has it.
 constexpr std::int64_t normalAxis(std::int64_t axis, std::int64_t rank) { return axis < 0 ? axis + rank : axis; }
 
 // The elements of a constant: all of them, row-major, or one that stands for all.
@@ -72,9 +71,9 @@ using RecordingRef = std::shared_ptr<const Recording>;
 } // namespace calque::schema
 
 #ifdef _GLIBCXX_RELEASE
-// libstdc++ takes a variant of texts, lists and shared pointers for one that always has a value. Where memory runs out
-// while it is copied, it then destroys a value that is not there. One alternative that is said to be otherwise makes it
-// look.
+// libstdc++ assumes that a variant of texts, lists and shared pointers always has a value. If memory runs out while the
+// variant is copied, libstdc++ then destroys a value that does not exist. This line says that one alternative may leave
+// the variant without a value, so that libstdc++ checks.
 template <> struct std::__detail::__variant::_Never_valueless_alt<calque::schema::RecordingRef> : std::false_type {};
 #endif
 
@@ -82,7 +81,7 @@ namespace calque::schema {
 
 using Attribute =
     std::variant<bool, std::int64_t, Scalar, std::string, std::vector<std::int64_t>, DType, ConstantRef, RecordingRef>;
-// The alternatives of Attribute in order, and then Text, which is a string that code does not depend on.
+// The alternatives of Attribute in order, and then Text, which is a string on which code does not depend.
 enum class AttributeKind : std::uint8_t { Bool, Int, Number, String, Ints, Type, Constant, Recording, Text };
 
 bool equal(const Attribute &a, const Attribute &b);
@@ -129,30 +128,30 @@ struct AttributeSchema {
 struct OperationSchema {
   OpId id;
   std::string_view mnemonic;
-  std::string_view function;   // the public one; empty where there is none
-  std::string_view inMessages; // what errors call it: a public function that a user wrote to get it
+  std::string_view function;   // the public function; empty if there is none
+  std::string_view inMessages; // its name in errors: the public function that a user calls to get it
   std::span<const AttributeSchema> attributes;
   int numOperands;           // -1: any number
-  std::uint32_t selecting;   // bit i: operand i is an index or a condition, whose element type is apart from the data's
-  std::uint32_t givingSizes; // bit i: of operand i nothing but the type and the sizes are used
+  std::uint32_t selecting;   // bit i: operand i is an index or a condition, whose element type is not the data's
+  std::uint32_t givingSizes; // bit i: only the type and the sizes of operand i are used
   TypeRule rule;
   bool elementwise;
-  bool pure;           // has no effect but those of programs inside: may be erased, moved and merged
+  bool pure;           // has no effect, except in programs inside of it: may be erased, moved and merged
   bool differentiable; // false: no gradient passes
   bool differentiates; // its results are derivatives of its operands
   bool counted;        // only the first counts[0] operands receive cotangents
-  bool perAxis;        // only the first operands do, as many as `axes` has entries
+  bool perAxis;        // only as many operands receive cotangents as `axes` has entries, the first ones
   bool lacksGradient;  // a gradient that would pass through is an error
   bool severalResults; // the number of results follows from operands and attributes
-  // The operation that does the same with unknown sizes, which it takes from tensors. Its operands are those of this
-  // operation, then those tensors. Its attributes are `shape` and `sizes`, then those of this operation without the
-  // first, which is the shape or the only size.
+  // The operation that does the same with unknown sizes, which it takes from tensors. Its operands are this operation's
+  // operands, then the tensors that have the sizes. Its attributes are `shape` and `sizes`, then this operation's
+  // attributes without the first, which is the shape or the only size.
   std::optional<OpId> open;
   // The values whose elements derivatives read, beside the cotangents. There is a word for each operand, about the
   // derivative with respect to it: a bit for each operand that is read, and kResultBit for the results. A single word
   // stands for all operands; no word means that a derivative may read everything.
   std::span<const std::uint32_t> gradientTakes;
-  std::uint32_t passesCotangent; // the operands whose cotangent has the elements of the result's, unless broadcast
+  std::uint32_t passesCotangent; // bit i: operand i's cotangent has the elements of the result's, unless broadcast
 
   static constexpr std::uint32_t kResultBit = 1u << 31;
   std::uint32_t takenBy(std::size_t operand) const {
@@ -168,11 +167,12 @@ const OperationSchema *findOperation(std::string_view mnemonic);
 // The operation whose public function has this name, or null.
 const OperationSchema *findFunction(std::string_view function);
 
-// Applies the operation's type rule. A fault begins with `name`, or with the mnemonic, which IR written by hand has.
+// Applies the operation's type rule. A fault begins with `name`, or with the mnemonic if `name` is empty, as for IR
+// that is written by hand.
 Inference inferTypes(OpId op, std::span<const TensorType> operands, std::span<const Attribute> attributes,
                      std::string_view name = {});
 
-// A fault for a number that was cast to the enumeration.
+// A fault for a number that was cast to DType, but is no enumerator.
 Fault checkElementType(DType dtype);
 
 } // namespace calque::schema

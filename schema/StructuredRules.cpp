@@ -43,7 +43,8 @@ Fault reduceNumeric(const OpCall &call, std::vector<TensorType> &results) {
 Fault reduceNumericNonEmpty(const OpCall &call, std::vector<TensorType> &results) {
   if (Fault fault = checkNumeric(call))
     return fault;
-  // The largest and the smallest element: a number behind x may have been meant as another value.
+  // This rule is for the largest and the smallest element. The user may have meant the number behind x as a value, not
+  // as an axis.
   std::vector<std::int64_t> axes;
   if (Fault fault = normalizeAxes(call.attribute<std::vector<std::int64_t>>(0), call[0].rank(), true, axes))
     return valueFault(absl::StrCat(

@@ -10,14 +10,14 @@ namespace calque::schema {
 
 namespace {
 
-// A group of operands, for which a list of counts has an entry: the least that this may be, and how many operands each
-// counted value has.
+// A group of operands. A list of counts has an entry for the group. `least` is the least value of the entry, and
+// `operands` is the number of operands of each counted value.
 struct Group {
   std::int64_t least, operands;
 };
 
-// A fault unless the counts describe all operands. The counts may be any numbers; no sum of them is made that could
-// overflow.
+// A fault unless the counts describe all operands. The counts may be any numbers. They are not added, because the sum
+// could overflow.
 Fault checkCounts(const Ints &counts, std::size_t numOperands, std::initializer_list<Group> groups) {
   auto rest = static_cast<std::int64_t>(numOperands);
   bool fits = counts.size() == groups.size();
@@ -32,7 +32,7 @@ Fault checkCounts(const Ints &counts, std::size_t numOperands, std::initializer_
   return {};
 }
 
-// Derivatives follow floats, and the stacks that their rules make.
+// Only floats have derivatives, and the stacks that the rules of derivatives make.
 Fault requireDifferentiable(std::span<const TensorType> types) {
   for (const TensorType &type : types)
     if (type.dtype != kStackType)

@@ -8,7 +8,7 @@ namespace calque::schema {
 
 namespace {
 
-// How windows slide, and the attributes of a call that say so, of which the first is the strides.
+// How windows slide. Three successive attributes of a call say so; the first of them is the strides.
 struct Sliding {
   Sliding(const OpCall &call, std::size_t strides)
       : strides(ints(call, strides)), padding(call.attribute<std::string>(strides + 1)), pads(ints(call, strides + 2)) {
@@ -19,7 +19,7 @@ struct Sliding {
   const Ints &pads;
 };
 
-// "[N,H,W,C]" and "[KH,KW,C,F]" of a number of spatial dimensions from 1 to 3.
+// "[N,H,W,C]" and "[KH,KW,C,F]" for two spatial dimensions. There may be one to three.
 std::string lettersOf(std::size_t rank, const char *before, const char *each, const char *behind) {
   std::string text = before;
   for (std::size_t i = 3 - rank; i < 3; ++i)
@@ -32,8 +32,8 @@ bool arePositive(const Ints &values) {
   return std::all_of(values.begin(), values.end(), [](std::int64_t value) { return value >= 1; });
 }
 
-// The type of the result of a window that slides over images, whose dilated sizes are given; a fault for invalid
-// strides, padding or sizes.
+// The type of the result of a window that slides over images. `window` has the window's sizes with dilations. A fault
+// if padding or sizes are invalid.
 Fault slide(const TensorType &input, const Ints &window, std::int64_t channels, const Sliding &sliding,
             TensorType &result) {
   const std::size_t rank = sliding.rank();
@@ -72,7 +72,7 @@ Fault slide(const TensorType &input, const Ints &window, std::int64_t channels, 
   return {};
 }
 
-// Images must have as many dimensions as there are strides, and two more.
+// Images must have two more dimensions than there are strides.
 Fault checkImages(const TensorType &input, const Sliding &sliding) {
   if (sliding.rank() < 1 || sliding.rank() > 3 || !arePositive(sliding.strides))
     return valueFault(absl::StrCat("strides must be one to three positive numbers, not ", listString(sliding.strides)));
@@ -84,7 +84,7 @@ Fault checkImages(const TensorType &input, const Sliding &sliding) {
 
 //===-- Convolutions ----------------------------------------------------------------------------===//
 
-// The result of the convolution that a call is or is the gradient of.
+// The type of a convolution's result. The call is the convolution, or one of its gradients.
 Fault convResult(const OpCall &call, const TensorType &input, const TensorType &filter, TensorType &result) {
   if (Fault fault = requireFloating(call.operands))
     return fault;
@@ -140,7 +140,7 @@ Fault checkCompatible(const TensorType &given, const TensorType &expected, const
   return sameDType(given, expected);
 }
 
-// The gradient of a convolution's operand, which operand 2 of the call is like.
+// The type of the gradient of a convolution's operand. Operand 2 of the call is like that operand.
 Fault convGrad(const OpCall &call, const TensorType &input, const TensorType &filter, const TensorType &cotangent,
                std::vector<TensorType> &results) {
   TensorType forward;
@@ -154,7 +154,7 @@ Fault convGrad(const OpCall &call, const TensorType &input, const TensorType &fi
 
 //===-- Pooling ---------------------------------------------------------------------------------===//
 
-// The result of the pooling of images that a call is or is the derivative of.
+// The type of the result of pooling images. The call is the pooling, or one of its derivatives.
 Fault poolResult(const OpCall &call, const TensorType &images, TensorType &result) {
   if (Fault fault = requireFloating(call.operands))
     return fault;
@@ -175,7 +175,7 @@ Fault poolResult(const OpCall &call, const TensorType &images, TensorType &resul
   return {};
 }
 
-// That of the largest elements. Where there is padding, windows over an empty dimension have none.
+// As poolResult(), for the largest elements. With padding, windows over an empty dimension have no largest element.
 Fault maxPoolResult(const OpCall &call, TensorType &result) {
   if (Fault fault = poolResult(call, call[0], result))
     return fault;

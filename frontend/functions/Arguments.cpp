@@ -18,7 +18,7 @@ enum Tag : std::uint64_t { TensorTag = 1ULL << 56, VariableTag = 2ULL << 56, Tex
 constinit thread_local std::uint64_t tracingMode = 0;
 } // namespace
 
-// Exclusive or: scopes may end in another order than they began in.
+// Modes are combined by exclusive or, because scopes may end in another order than they began.
 ModeScope::ModeScope(std::uint64_t mode) : mode(absl::HashOf(mode)) { tracingMode ^= this->mode; }
 ModeScope::~ModeScope() { tracingMode ^= mode; }
 

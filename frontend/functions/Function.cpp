@@ -58,7 +58,7 @@ void callFunction(FunctionCore &core, const Arguments &arguments, CallBody body,
   try {
     runConcrete(core, *concrete, arguments, body, results, where);
     return;
-  } catch (const SizesDisagree &refusal) { // a size that was broadcast, say
+  } catch (const SizesDisagree &refusal) { // for example, a size that is broadcast
     if (!concrete->latest().isCode(refusal.code))
       throw;
     reason = refusal.what();
@@ -123,7 +123,7 @@ void runConcrete(FunctionCore &core, FunctionTrace &concrete, const Arguments &a
                                       "that goes as far, or loop by while_loop or for_range"),
                          error.location());
       trace = &core.fartherThan(*trace, arguments, body, userLine(where));
-      warnOfFarthest(trace->level, error); // without the function's lock: a handler may call it
+      warnOfFarthest(trace->level, error); // without the function's lock, because a handler may call the function
       if (!error.mayRepeat)
         throwNotRepeated(error);
     }
@@ -134,7 +134,7 @@ std::string printTrace(const FunctionTrace &concrete, const std::string &stage, 
   if (!known)
     throw ValueError(absl::StrCat("there is no stage '", stage, "'; the stages are ", stageNames()), where);
   const CompileOptions options = checkedOptions();
-  // The trace is shown as it is.
+  // Up to the stage `simplified`, the program is shown as it was traced, without packed panels.
   std::unique_ptr<const CapturedPanels> panels;
   if (options.optimize && !options.checkNumerics && *known > Stage::Simplified)
     panels = panelsOf(concrete.recording, concrete.captures, where);
@@ -152,7 +152,7 @@ std::string drawTrace(const FunctionTrace &concrete) {
 }
 
 namespace {
-// The trace of exactly these arguments, to be shown.
+// Returns the trace to show: the one that serves a call with these arguments, or a new one for their signature.
 std::shared_ptr<FunctionTrace> traceToShow(FunctionCore &core, const Arguments &arguments, CallBody body,
                                            SourceLocation where) {
   Signature signature = core.describe(body, where);

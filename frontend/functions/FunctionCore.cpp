@@ -24,7 +24,8 @@ double millisecondsSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// The function's symbol in native code, from its name, or quickstart_15 for examples/quickstart.cpp:15.
+// Returns the function's symbol in native code. It is made from the function's name. A function without a name that is
+// made at examples/quickstart.cpp:15 has the symbol quickstart_15.
 std::string symbolName(std::string name, SourceLocation where) {
   if (name.empty()) {
     name = where.file;
@@ -34,7 +35,8 @@ std::string symbolName(std::string name, SourceLocation where) {
   for (char &c : name)
     if (!std::isalnum(static_cast<unsigned char>(c)))
       c = '_';
-  // Names that begin with calque_ are the compiler's own. What object code has a meaning for is its concern.
+  // Names that begin with calque_ are the compiler's own. Which names have a meaning in object code is the compiler's
+  // concern.
   return name.starts_with("calque_") ? absl::StrCat("_", name) : name;
 }
 
@@ -93,7 +95,8 @@ Signature FunctionCore::byInputSignature(const Signature &given, SourceLocation 
 }
 
 namespace {
-// What the lambda is given for variables among the arguments. Arguments that are one variable have one stand-in.
+// Makes the stand-ins that the lambda gets for the variables among the arguments. Arguments that are the same variable
+// have the same stand-in.
 std::vector<Variable> makeStandIns(std::span<const Variable *const> given, Trace &trace) {
   std::vector<Variable> standIns;
   for (std::size_t i = 0; i < given.size(); ++i) {
@@ -117,7 +120,7 @@ std::vector<Variable> makeStandIns(std::span<const Variable *const> given, Trace
   return standIns;
 }
 
-// Where calls take the variables of a trace from.
+// For each variable of a trace, where calls take it from.
 std::vector<BoundVariable> boundVariables(const Trace &trace) {
   std::vector<BoundVariable> variables;
   for (const std::shared_ptr<VariableState> &variable : trace.variables) {
@@ -139,7 +142,7 @@ std::shared_ptr<FunctionTrace> FunctionCore::trace(Signature signature, const Ar
     if (part.kind == SignaturePart::Kind::Tensor)
       parameters.push_back({std::make_shared<const schema::TensorType>(part.type), part.path});
   std::span<const Variable *const> given = arguments.variables();
-  // Of the last run that has come to its end.
+  // `prototype` and `described` are of the last run that has come to its end.
   std::shared_ptr<const void> prototype;
   Signature described;
   TraceOptions options{.name = name, .where = where, .call = call, .mayMakeVariables = traces.load() == 0};
@@ -173,7 +176,7 @@ std::shared_ptr<FunctionTrace> FunctionCore::trace(Signature signature, const Ar
       concrete->identical.emplace_back(i, given[i]->state());
   for (const std::shared_ptr<VariableState> &standIn : trace->standIns)
     standIn->original.reset();            // the trace may outlive the call and must not keep its argument alive
-  concrete->recording = trace->recording; // a copy: a tape that has left the lambda still looks at the trace's
+  concrete->recording = trace->recording; // a copy, because a tape that outlives the lambda reads the original
   concrete->prototype = std::move(prototype);
   concrete->level = level;
   concrete->key = signature.key;
@@ -222,8 +225,9 @@ const Code &FunctionCore::codeOf(FunctionTrace &concrete, const SourceLocation &
 
 //===-- Misses ----------------------------------------------------------------------------------===//
 
-// Makes the trace with those sizes open in which earlier ones differ. Returns null, and the reason in `note`, where
-// that is not possible.
+// Makes a relaxed trace: the sizes that differ between the signature and earlier traces are unknown in it. Returns null
+// if no sizes differ, or if such a trace can't be made. If sizes differ, `note` gets a text for the user: that sizes
+// are unknown in the trace, or why there is no such trace.
 std::shared_ptr<FunctionTrace> FunctionCore::traceRelaxed(const Signature &signature, const Arguments &arguments,
                                                           CallBody body, SourceLocation call, std::string &note) {
   Signature common = signature;
@@ -268,7 +272,7 @@ FunctionTrace *FunctionCore::insert(std::shared_ptr<FunctionTrace> concrete, Sou
   made->milliseconds = milliseconds;
   made->isFirst = history.empty();
   if (!history.empty()) {
-    // The most similar earlier trace; the latest of several.
+    // The most similar earlier trace. If several are equally similar, the latest of them.
     const TraceHistory *closest = nullptr;
     std::vector<Retrace::Change> fewest;
     for (auto other = history.rbegin(); other != history.rend(); ++other) {
@@ -324,7 +328,7 @@ FunctionTrace &FunctionCore::miss(std::size_t hash, const Arguments &arguments, 
     if (!made)
       made = trace(std::move(signature), arguments, body, call, false);
     concrete = insert(std::move(made), call, millisecondsSince(start), std::move(note), true);
-    // A trace that can't be compiled is kept, so that it can be shown. The next call compiles again.
+    // A trace that can't be compiled is kept, so that it can be shown. The next call compiles it again.
     if (!checksNumerics() && !concrete->code.load(std::memory_order_relaxed))
       compile(*concrete, call);
     toWarn = warning();

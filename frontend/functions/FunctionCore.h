@@ -33,27 +33,28 @@ struct FunctionTrace : KeyEntry, std::enable_shared_from_this<FunctionTrace> {
   std::vector<std::shared_ptr<const HostFunction>> hostFunctions;
   std::vector<Tensor> captures;
   std::vector<BoundVariable> variables;
-  // Arguments that the lambda also captures: the trace serves only calls with the same variables.
+  // Arguments that are variables which the lambda also captures. The trace serves only calls with the same variables in
+  // these places.
   std::vector<std::pair<std::size_t, std::shared_ptr<VariableState>>> identical;
   std::shared_ptr<const void> prototype;
-  std::unique_ptr<const CapturedPanels> panels; // what `compiled` was made of, if not of the recording
+  std::unique_ptr<const CapturedPanels> panels; // what `compiled` was made from; null: from `recording`
   std::unique_ptr<const Code> compiled;
   std::atomic<const Code *> code{nullptr}; // `compiled`, once it is there
-  // The same for calls while debug::enable_check_numerics() holds.
+  // As `compiled` and `code`, for calls while debug::enable_check_numerics() is on.
   std::unique_ptr<const Code> checked;
   std::atomic<const Code *> checkedCode{nullptr};
   bool isCode(const void *which) const { return which == code.load() || which == checkedCode.load(); }
-  // What tapes record of a call; made at the first call that a tape records.
+  // The program that tapes record for a call. It is made at the first call that a tape records.
   const CalledProgram &called() const;
   std::shared_ptr<TraceHistory> history;
   bool relaxed = false; // made by reduce_retracing, with unknown sizes
-  // How far tracing followed the trace's loops, and the trace that replaces this one after a call has needed more
-  // iterations.
+  // `level` is how far tracing has followed the loops of C++ code. `fartherOwned` is the trace that replaces this one
+  // after a call has needed more iterations.
   int level = 0;
   std::shared_ptr<FunctionTrace> fartherOwned;
   std::atomic<FunctionTrace *> farther{nullptr}; // `fartherOwned`, once it is there
   std::shared_ptr<const FunctionTrace> shareLatest() const {
-    return const_cast<FunctionTrace *>(this)->latest().shared_from_this(); // which is no change of it
+    return const_cast<FunctionTrace *>(this)->latest().shared_from_this(); // latest() changes no trace
   }
   FunctionTrace &latest() {
     FunctionTrace *trace = this;
@@ -62,7 +63,8 @@ struct FunctionTrace : KeyEntry, std::enable_shared_from_this<FunctionTrace> {
     return *trace;
   }
 
-  // Whether arguments and captures are the same variables, or different ones, as when it was traced.
+  // Whether the trace serves these arguments: a variable among them must be a captured variable exactly if it was that
+  // variable when the function was traced.
   bool accepts(const Arguments &arguments) const;
   std::string str(const std::string &name) const;
 
@@ -71,18 +73,18 @@ private:
   mutable CalledProgram called_;
 };
 
-// What explain_retraces() needs of a trace, even after it was evicted.
+// What explain_retraces() tells about a trace. It is kept after the trace is evicted.
 struct TraceHistory {
   Signature signature;
   SourceLocation call;
   double milliseconds = 0; // guarded by the function's lock
-  Retrace retrace;         // why it was made; unused for the first trace
+  Retrace retrace;         // why the trace was made; unused for the first trace
   bool isFirst = false;
-  // What a warning gives advice on.
+  // The causes on which a warning gives advice.
   bool wasEvicted = false, sizesChanged = false, sizesRefused = false;
-  std::vector<std::string> changedNumbers; // the arguments
+  std::vector<std::string> changedNumbers; // the arguments whose number has changed
 
-  // Notes which numbers, and whether sizes of tensors, differ from those of another signature.
+  // Notes which numbers differ from an earlier signature, and whether sizes of tensors differ.
   void noteChanges(const Signature &before);
 };
 
@@ -90,7 +92,7 @@ class FunctionCore {
 public:
   FunctionCore(FunctionOptions options, SourceLocation where);
 
-  // Takes no lock; the caller holds a ReadScope.
+  // Returns the trace that serves a call, or null. Takes no lock. The caller holds a ReadScope.
   FunctionTrace *find(std::size_t hash, const Arguments &arguments) const {
     return table.find(hash, arguments.key(), [&](const FunctionTrace &concrete) {
       return arguments.variables().empty() || concrete.accepts(arguments);
@@ -104,7 +106,8 @@ public:
   // The trace of exactly this signature, even if a pattern matches it.
   std::shared_ptr<FunctionTrace> exactly(Signature signature, const Arguments &arguments, CallBody body,
                                          SourceLocation where);
-  // Makes the trace that follows loops farther than `concrete`, whose loops ended before the call was through.
+  // Makes the trace that follows loops farther than `concrete`. The call needs more iterations than `concrete` has
+  // followed.
   FunctionTrace &fartherThan(FunctionTrace &concrete, const Arguments &arguments, CallBody body, SourceLocation where);
   const Code &codeOf(FunctionTrace &concrete, const SourceLocation &where);
   const Code &checkedCodeOf(FunctionTrace &concrete, const SourceLocation &where);
@@ -114,30 +117,31 @@ public:
       callsSinceTrace.fetch_add(1, std::memory_order_relaxed);
   }
   Signature describe(CallBody body, const SourceLocation &where) const;
-  // The call's signature with the sizes of the input signature, if the function has one. SignatureError.
+  // The call's signature with the sizes of the input signature, if the function has one. For a loaded function, the
+  // signature of the trace that serves the call. SignatureError if the call does not fit.
   Signature byInputSignature(const Signature &given, SourceLocation where) const;
   std::vector<Retrace> retraces();
   std::string list();
   void clear();
-  // All traces, each followed as far as it ever was.
+  // All traces. A trace that was replaced by one which follows loops farther is not among them.
   std::vector<std::shared_ptr<const FunctionTrace>> all();
 
-  // Of a function that was loaded: the signature of the trace that serves a call. SignatureError.
+  // Set for a loaded function: returns the signature of the trace that serves a call. SignatureError if there is none.
   std::function<Signature(const Signature &given, SourceLocation where)> choose;
-  std::shared_ptr<const SavedFunction> loaded; // what it was loaded from, else null
+  std::shared_ptr<const SavedFunction> loaded; // what a loaded function was loaded from, else null
 
   const FunctionOptions options;
-  const std::string name; // a symbol
+  const std::string name; // the symbol in native code
   const SourceLocation where;
   const std::vector<ExpectedTensor> inputSignature;
   std::atomic<std::int64_t> traces{0};
 
 private:
-  // A warning after kWarningTraces traces within the last kWarningHistory calls, at most kMostWarnings times.
+  // The function warns of kWarningTraces traces within the last kWarningHistory calls, at most kMostWarnings times.
   static constexpr int kWarningTraces = 5, kWarningHistory = 10, kMostWarnings = 2;
   static constexpr std::size_t kMostHistory = 256;
 
-  // The caller holds the lock.
+  // The caller of the following functions holds the lock.
   std::shared_ptr<FunctionTrace> trace(Signature signature, const Arguments &arguments, CallBody body,
                                        SourceLocation where, bool mayFallBack, int level = 0);
   std::shared_ptr<FunctionTrace> traceRelaxed(const Signature &signature, const Arguments &arguments, CallBody body,
@@ -153,7 +157,7 @@ private:
   std::atomic<int> callsSinceTrace{kWarningHistory};
   // Guarded by the lock.
   std::deque<std::shared_ptr<TraceHistory>> history;
-  std::deque<int> callsPerTrace; // within the history
+  std::deque<int> callsPerTrace; // for each trace of the last kWarningHistory calls, the calls until the next one
   int warnings = 0;
   std::map<Key, std::string> unrelaxable; // patterns that could not be traced or compiled, and the note that says why
 };
@@ -164,10 +168,10 @@ public:
   ConcreteCore(std::shared_ptr<FunctionCore> function, Signature signature)
       : function(std::move(function)), signature(std::move(signature)) {}
 
-  // The trace that serves a call. If the rank is unknown, the trace is made at the first call with this rank.
-  // SignatureError.
+  // The trace that serves a call. If the signature has an unknown rank, the first call of each rank makes a trace.
+  // SignatureError if the call does not fit.
   FunctionTrace &traceFor(const Arguments &arguments, CallBody body, SourceLocation where);
-  // SignatureError for a call that differs from the signature.
+  // SignatureError if a call differs from the signature.
   void check(const Signature &given, SourceLocation where) const;
   FunctionTrace &add(std::shared_ptr<FunctionTrace> concrete);
   // The only trace; StateError if the rank is unknown.
@@ -177,21 +181,22 @@ public:
   const Signature signature;
 
 private:
-  // Keeps a trace, also one that the function evicts.
+  // Keeps a trace, even if the function evicts it.
   struct Held : KeyEntry {
     explicit Held(std::shared_ptr<FunctionTrace> concrete);
     const std::shared_ptr<FunctionTrace> concrete;
   };
   KeyTable<Held> traces;          // one for each rank; none is ever removed
-  runtime::ForkMutex tracesMutex; // of those who add one
+  runtime::ForkMutex tracesMutex; // held while a trace is added
 };
 
-// LeakedTensorError or StateError where traced tensors or TensorSpecs are arguments of a call that runs.
+// LeakedTensorError or StateError if an argument of a call that runs is a traced tensor or a TensorSpec.
 void requireEager(const Arguments &arguments, const SourceLocation &where);
-// The program after a stage, as text, and the trace as a picture.
+// printTrace returns the program after a stage as text. drawTrace returns the trace as a graph in Graphviz's language.
 std::string printTrace(const FunctionTrace &concrete, const std::string &stage, const SourceLocation &where);
 std::string drawTrace(const FunctionTrace &concrete);
-// Runs a trace, or one that follows loops farther, on the arguments of a call that it accepts.
+// Runs a trace on the arguments of a call that it accepts. If the call needs more iterations of C++ loops than the
+// trace has followed, a trace that follows them farther runs.
 void runConcrete(FunctionCore &core, FunctionTrace &concrete, const Arguments &arguments, CallBody body,
                  CallResults &results, const SourceLocation &where);
 

@@ -1,4 +1,4 @@
-// Why a function was traced again: its list, and the warning about functions that are traced often.
+// Says why a function was traced again: explain_retraces(), and the warning about functions that are traced often.
 #include "frontend/functions/FunctionCore.h"
 
 #include "absl/strings/str_cat.h"
@@ -48,7 +48,7 @@ void TraceHistory::noteChanges(const Signature &before) {
 std::string FunctionCore::warning() {
   runtime::ForkSection section;
   if (callsPerTrace.size() < kWarningTraces || warnings == kMostWarnings || loaded)
-    return ""; // who has loaded it can't change how it is traced
+    return ""; // the user of a loaded function can't change how it is traced
   ++warnings;
   int calls = 0;
   for (int count : callsPerTrace)

@@ -24,7 +24,7 @@ double elementOf(const TensorImpl &x, std::size_t i) {
 }
 
 struct Difference {
-  std::string element; // "[1,2]"
+  std::string element; // " at element [1,2]"; empty for a scalar
   double eager, compiled;
 };
 
@@ -51,7 +51,7 @@ std::optional<Difference> difference(const Tensor &a, const Tensor &b, const deb
   return std::nullopt;
 }
 
-//===-- What happens, in order ------------------------------------------------------------------===//
+//===-- Operations in the order in which they run -----------------------------------------------===//
 
 struct Event {
   schema::OpId op;
@@ -72,7 +72,8 @@ public:
   Shown(std::vector<std::shared_ptr<const HostFunction>> functions, Events &events)
       : functions(std::move(functions)), events(events) {}
 
-  // The program with a call of the host behind each operation, in the branches and loops that run in order, too.
+  // Returns the program with a host call behind each operation, which notes the operation's results. The programs
+  // inside of `cond` and `while` get such host calls too, because they run in order.
   schema::RecordingRef program(const schema::Recording &recording) {
     auto made = std::make_shared<schema::Recording>();
     made->name = recording.name;
@@ -120,8 +121,8 @@ private:
   Events &events;
 };
 
-// The first operation that both have done with different results. What only one of them has, such as the counters of
-// loops, is passed over.
+// The first operation that both runs have done, and whose results differ. Operations of only one run, such as the
+// counters of loops, are passed over.
 std::optional<std::pair<const Event *, Difference>> firstDifference(const Events &eager, const Events &compiled,
                                                                     const debug::VerifyOptions &options) {
   constexpr std::size_t kFarthest = 256;
@@ -177,7 +178,8 @@ void setVariables(const std::vector<std::shared_ptr<VariableState>> &variables, 
     Variable(variables[i]).assign(values[i]);
 }
 
-// What differs between two runs that end without an error: "result 0 at element [1] is 2 eagerly and 3 compiled"
+// The first difference between two runs that end without an error: "result 0 at element [1] is 2 eagerly and 3
+// compiled". Empty if there is none.
 std::string describeDifference(const Outcome &eager, const Outcome &compiled,
                                const std::vector<std::shared_ptr<VariableState>> &variables,
                                const debug::VerifyOptions &options) {

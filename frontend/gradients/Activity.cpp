@@ -19,7 +19,7 @@ std::string nameOf(const Recording &recording, const RecordedOp &op) {
                                : std::string(schema::schemaOf(op.op).mnemonic);
 }
 
-// Whether result i is computed from operand i alone: what vmap slices and stacks.
+// Whether result i is computed from operand i alone. The operations by which vmap takes and stacks slices are such.
 bool eachByItself(OpId op) { return op == OpId::Batch || op == OpId::Unbatch; }
 } // namespace
 
@@ -30,7 +30,7 @@ void Activity::grow() {
   seen.resize(recording.ops().size());
 }
 
-// The program whose results are those of the operation, or null.
+// The program inside of an operation, if the operation's results are the program's; else null.
 const Recording *Activity::programOf(const RecordedOp &op) const {
   return op.op == OpId::Checkpoint ? std::get<schema::RecordingRef>(recording.attributesOf(op)[0]).get() : nullptr;
 }

@@ -19,12 +19,13 @@ using schema::ValueId;
 
 namespace {
 
-// The values that are recorded while a vmap is open, which have to be computed from its slices.
+// Marks the values that are recorded while a vmap is open. A program with such a value must also compute it, from the
+// slices that the vmap takes.
 std::vector<bool> valuesInVmaps(const Recording &recording) {
   std::vector<bool> isInside(recording.numValues());
   HashSet<const RecordedOp *> open;
   for (const RecordedOp &op : recording.ops()) {
-    if (op.op == OpId::Unbatch) { // its operands end with a slice and the tensor that it is of
+    if (op.op == OpId::Unbatch) { // its last operands are a slice, and the tensor that has this slice
       std::span<const ValueId> operands = recording.operandsOf(op);
       open.erase(producerOf(recording, operands[operands.size() - 2]));
     }
@@ -36,10 +37,10 @@ std::vector<bool> valuesInVmaps(const Recording &recording) {
   return isInside;
 }
 
-// What the paths of cotangents run through, back from a gradient's targets to its stops, and what the rules of the
-// derivatives on the way compute with: for an inner gradient what leads from its own targets to its own stops, for a
-// jvp what leads from its targets to its sources. What comes before may be long, as the earlier iterations of a loop
-// are, and no path runs through it.
+// Finds the operations through which cotangents pass on the way back from a gradient's targets to its stops. If such an
+// operation is a derivative, the operations that it differentiates are found too: from the targets of an inner gradient
+// to its stops, and from the targets of a jvp to its sources. Operations before these are left out: they may be many,
+// such as the earlier iterations of a loop, and no path leads through them.
 class Paths {
 public:
   explicit Paths(const Recording &recording) : recording_(recording), isInVmap_(valuesInVmaps(recording)) {}
@@ -52,7 +53,8 @@ public:
       follow(step);
     }
   }
-  // Of these values and of all that the paths' operations take, those which no operation on a path computes.
+  // Among `values` and the operands of operations on paths, returns the values that are computed by an operation on no
+  // path.
   std::vector<ValueId> ends(std::span<const ValueId> values) const {
     HashSet<ValueId> ends;
     auto consider = [&](ValueId value) {
@@ -70,18 +72,19 @@ public:
 private:
   struct Walk {
     HashSet<ValueId> stops;
-    // What is older does not depend on a source, so that no path from it leads to one.
+    // The oldest source. An older value does not depend on a source, so no path leads from it to one.
     ValueId oldest = 0;
-    // Of a jvp: what is older than its sources does not depend on them, and is left to the walk that met it.
+    // Set for the walk of a jvp. A value older than `oldestSource` does not depend on the jvp's sources, and is left to
+    // the walk that met the jvp.
     Walk *around = nullptr;
     ValueId oldestSource = 0;
-    HashMap<ValueId, bool> seen = {}; // on a path or not
+    HashMap<ValueId, bool> seen = {}; // whether the value is on a path
     HashSet<const RecordedOp *> jvps = {};
   };
   struct Step {
     Walk *walk;
     ValueId value;
-    bool isOnPath; // and not only what a slice on one is computed from
+    bool isOnPath; // false: a slice on a path is computed from the value
   };
 
   static ValueId oldestOf(std::span<const ValueId> values) {
@@ -128,7 +131,7 @@ private:
 
   const Recording &recording_;
   std::vector<bool> isInVmap_;
-  std::deque<Walk> walks_; // which stay where they are
+  std::deque<Walk> walks_; // a deque, because steps point to its elements
   std::vector<Step> next_;
   HashSet<const RecordedOp *> passed_;
 };
@@ -144,7 +147,7 @@ std::vector<bool> connectedSources(const Recording &recording, std::span<const V
   paths.follow(targets, sources, stops);
   Slice slice = sliceOf(recording, values, paths.ends(values));
   std::vector<ValueId> &results = slice.recording.results;
-  // Paths do not depend on seeds: the targets are their own.
+  // Paths do not depend on seeds, so the targets serve as seeds.
   std::vector<ValueId> operands(results.begin(), results.begin() + static_cast<std::ptrdiff_t>(targets.size()));
   operands.insert(operands.end(), results.begin(), results.end());
   schema::Attribute counts =

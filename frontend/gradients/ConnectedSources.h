@@ -1,4 +1,4 @@
-// Which sources of a gradient are still connected with its targets when the derivatives on the way are expanded.
+// Finds the sources of a gradient that stay connected with its targets when the derivatives on the way are expanded.
 #ifndef CALQUE_FRONTEND_GRADIENTS_CONNECTEDSOURCES_H
 #define CALQUE_FRONTEND_GRADIENTS_CONNECTEDSOURCES_H
 
@@ -6,7 +6,7 @@
 
 namespace calque::detail {
 
-// Whether a cotangent of the targets, which are floating, reaches each of the sources. No cotangent passes a stop.
+// For each source, whether a cotangent of a target reaches it. The targets are floating. No cotangent passes a stop.
 std::vector<bool> connectedSources(const schema::Recording &recording, std::span<const schema::ValueId> targets,
                                    std::span<const schema::ValueId> sources, std::span<const schema::ValueId> stops);
 

@@ -21,15 +21,15 @@ struct Override {
   std::string function;
   std::uint64_t id;
   GradientOverride::Pullback pullback;
-  std::unique_ptr<ModeScope> mode; // functions are traced anew for it
-  bool suspended = false;          // while its own pullback runs
+  std::unique_ptr<ModeScope> mode; // so that functions are traced anew while the override is active
+  bool suspended = false;          // while the override's own pullback runs
 };
 struct OwnOverrides {
   std::vector<Override> overrides; // the innermost last
 };
 std::vector<Override> &activeOverrides() { return PerThread<OwnOverrides>::get().overrides; }
 
-// A program inside of an operation, with parameters of the types of `like`.
+// Traces a program inside of an operation. Its parameters have the types of `like`.
 TracedProgram record(const char *what, const std::vector<Tensor> &like,
                      absl::FunctionRef<std::vector<Tensor>(const std::vector<Tensor> &)> body, SourceLocation where) {
   TraceOptions options{.where = where, .inside = what, .isCalled = false};
@@ -48,7 +48,7 @@ std::vector<Tensor> floatingOf(const std::vector<Tensor> &tensors, SourceLocatio
   return result;
 }
 
-// The gradients that a pullback gave, checked to have the types of their inputs.
+// Returns the gradients that a pullback gave, after checking that they have the types of the inputs.
 std::vector<Tensor> checked(const char *operation, std::vector<Tensor> gradients, const std::vector<Tensor> &inputs,
                             SourceLocation where) {
   if (gradients.size() != inputs.size())
@@ -71,7 +71,7 @@ std::vector<Tensor> withGradient(const char *operation, const std::vector<Tensor
                                  SourceLocation where) {
   where = userLine(where);
   std::vector<Tensor> sources = floatingOf(inputs, where), primals = floatingOf(values, where);
-  // The pullback takes a cotangent for every value: zeros for those that have none.
+  // The user's pullback gets a cotangent for each value. A value that is not floating has zeros.
   TracedProgram program = record(
       "a pullback", primals,
       [&](const std::vector<Tensor> &seeds) {
@@ -95,7 +95,7 @@ std::vector<Tensor> withGradient(const char *operation, const std::vector<Tensor
   if (currentTrace()) {
     results = applyAll(OpId::CustomGradient, operands, attributes, where);
   } else {
-    // Distinct tensors with the same elements, so that tapes tell the results from the primals.
+    // The results are new tensors with the same elements, so that tapes tell the results from the primals.
     for (const Tensor &primal : primals)
       results.push_back(makeEager(implOf(primal, where).type, implOf(primal, where).buffer, where));
     if (eagerTapesActive())
@@ -119,7 +119,7 @@ void overrideGradient(std::string_view function, std::span<const Tensor> operand
   if (found == overrides.rend() || !is_floating(results[0].dtype()))
     return;
   std::size_t index = static_cast<std::size_t>(overrides.rend() - found) - 1;
-  // Within the pullback, operations have the gradients from before the override.
+  // Within the pullback, operations have the gradients that they had before the override.
   overrides[index].suspended = true;
   absl::Cleanup resume = [index] { activeOverrides()[index].suspended = false; };
   std::vector<Tensor> inputs(operands.begin(), operands.end());

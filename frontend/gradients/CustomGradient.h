@@ -1,4 +1,4 @@
-// Gradients that replace those of operations within a scope.
+// Replaces the gradients of operations within a scope (GradientOverride).
 #ifndef CALQUE_FRONTEND_GRADIENTS_CUSTOMGRADIENT_H
 #define CALQUE_FRONTEND_GRADIENTS_CUSTOMGRADIENT_H
 
@@ -9,7 +9,8 @@
 
 namespace calque::detail {
 
-// The public functions over operations of other names whose gradient can be overridden as one.
+// Public functions that are made of operations with other names. An override replaces the gradient of the whole
+// function.
 inline constexpr std::string_view kMatmul = "matmul", kConv = "conv", kConv2d = "conv2d",
                                   kDepthwiseConv2d = "depthwise_conv2d", kConvTranspose = "conv_transpose",
                                   kMaxPool = "max_pool", kMaxPool2d = "max_pool2d", kAveragePool = "average_pool",
@@ -17,9 +18,9 @@ inline constexpr std::string_view kMatmul = "matmul", kConv = "conv", kConv2d = 
 inline constexpr std::string_view kOverFunctions[] = {
     kMatmul, kConv, kConv2d, kDepthwiseConv2d, kConvTranspose, kMaxPool, kMaxPool2d, kAveragePool, kReduceWindow};
 
-// Whether an override is active on this thread; then apply() calls overrideGradient.
+// Whether an override is active on this thread. If so, apply() calls overrideGradient.
 bool gradientOverridesActive();
-// Gives the result the gradient of the public function's override, if there is one.
+// If the gradient of the public function is overridden, gives the result this gradient.
 void overrideGradient(std::string_view function, std::span<const Tensor> operands, std::span<Tensor> results,
                       SourceLocation where);
 

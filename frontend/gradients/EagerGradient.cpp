@@ -1,4 +1,4 @@
-// The gradients of eager tapes: the recorded operations backwards, each by its own native code.
+// Computes the gradients of eager tapes: goes backward through the recorded operations, one at a time.
 #include "frontend/core/Apply.h"
 #include "frontend/core/Movement.h"
 #include "frontend/core/Numerics.h"
@@ -87,7 +87,7 @@ private:
         return true;
     return false;
   }
-  // Whether the elements of the result's cotangent are those of the operand's.
+  // Whether the operand's cotangent has the same elements as the result's.
   bool passesCotangent(const RecordedOp &op, std::size_t i, ValueId operand) const {
     return i < 32 && (schema::schemaOf(op.op).passesCotangent >> i & 1) &&
            recording.typeOf(operand).numElements() == recording.typeOf(op.firstResult).numElements();
@@ -124,8 +124,9 @@ private:
       if (needed[i])
         passed[i] = std::move(computed[next++]);
   }
-  // Tapes that record shall see the cotangents of a long concatenation as the parts of a split, and the other way
-  // round: the pullback of one operand looks at all, and so those of all take the square of their number.
+  // Tapes that record see the gradient of a concatenation of many operands as one split, and the gradient of a split
+  // into many results as one concatenation. If they saw a pullback for each operand, its derivative would look at all
+  // operands, and the derivatives together would take time that grows with the square of their number.
   static constexpr std::uint32_t kMany = 64;
   void passPartsOf(const RecordedOp &op, const std::vector<ValueId> &operands, const Tensor &cotangent) {
     const auto axis = schema::normalAxis(std::get<std::int64_t>(recording.attributesOf(op)[0]),
@@ -153,9 +154,9 @@ private:
     std::memset(buffer.data(), 0, type.numBytes());
     return makeEager(std::make_shared<const schema::TensorType>(type), std::move(buffer), where);
   }
-  // Adds the cotangents of what was taken from operand 0 to its own, if these are small parts of it: a cotangent of the
-  // operand's size for each of many parts would take the square of their number. A tape that records sees none of it,
-  // so there must be none.
+  // If an operation takes small parts of operand 0, adds the cotangents of the parts to the operand's cotangent, and
+  // returns true. With a cotangent of the operand's size for each of many parts, the time would grow with the square of
+  // their number. A tape that records would not see the additions, so no tape may record.
   bool addsParts(const RecordedOp &op, const std::vector<ValueId> &operands, std::span<const Tensor> cotangents) {
     if (batched || eagerTapesActive() || checksNumerics())
       return false;
@@ -188,7 +189,7 @@ private:
     lastParts.insert_or_assign(operands[0], std::move(added));
     return true;
   }
-  // The cotangent of a value so far, in memory that nothing else has.
+  // The sum of a value's cotangents so far, in memory that nothing else uses.
   const Tensor &sumOf(ValueId value, const schema::TensorType &type) {
     Tensor &sum = cotangents[value];
     if (sum.impl() && sum.impl().use_count() == 1 && sum.impl()->buffer.unique() && !sum.impl()->buffer.isForeign())
@@ -196,14 +197,14 @@ private:
     runtime::Buffer buffer = allocate(type, where);
     if (sum.impl()) {
       std::memcpy(buffer.data(), sum.impl()->buffer.data(), type.numBytes());
-    } else { // what leaves each term as it is
+    } else { // -0 is the number that changes no term which is added to it
       dispatch(type.dtype, [&]<typename T>(std::type_identity<T>) {
         std::fill_n(static_cast<T *>(buffer.data()), type.numElements(), static_cast<T>(-0.0));
       });
     }
     return sum = makeEager(std::make_shared<const schema::TensorType>(type), std::move(buffer), where);
   }
-  // The cotangent of a value whose operation is next; only sources' are needed any longer.
+  // Returns the cotangent of a value whose operation is next. Afterwards, only cotangents of sources are kept.
   Tensor take(ValueId value) {
     auto found = cotangents.find(value);
     if (found == cotangents.end())
@@ -228,13 +229,13 @@ private:
   const SourceLocation where;
   std::vector<bool> active, isSource;
   HashMap<ValueId, Tensor> cotangents;
-  HashMap<ValueId, TakenParts> lastParts; // which were added last to a cotangent: only they may be -0
+  HashMap<ValueId, TakenParts> lastParts; // the parts that were added last to a cotangent; only they may be -0
 };
 } // namespace
 
 std::vector<std::optional<Tensor>> TapeState::pullBackEager(const Plan &plan, std::span<const Tensor> seeds,
                                                             bool batched, SourceLocation where) {
-  // What was computed after the last target does not matter.
+  // Operations after the last target do not matter.
   std::vector<std::size_t> ops = seenOps(plan.targets);
   EagerGradient gradient(*eager, batched, where);
   gradient.begin(plan.connected, ops);

@@ -1,4 +1,4 @@
-// Records for eager tapes: operations when they are applied, and calls of compiled functions when these return.
+// Records for eager tapes: an operation when it is applied, and a call of a compiled function when it returns.
 #include "absl/cleanup/cleanup.h"
 #include "frontend/core/Numerics.h"
 #include "frontend/core/PerThread.h"
@@ -13,7 +13,7 @@ using schema::OpId;
 using schema::ValueId;
 
 namespace {
-constexpr std::size_t kMostCountedOperands = 31; // those beyond have no bit in a record's `gradientTakes`
+constexpr std::size_t kMostCountedOperands = 31; // later operands have no bit in a record's `gradientTakes`
 
 struct OwnTapes {
   std::shared_ptr<ThreadTapes> tapes = std::make_shared<ThreadTapes>();
@@ -28,7 +28,8 @@ ValueId EagerRecorder::valueOf(const Tensor &x, SourceLocation where) {
     throwLeaked(impl, where);
   if (auto found = values.find(impl.id); found != values.end())
     return found->second;
-  // It is known once all memory is there. A parameter that nothing names does no harm.
+  // The value is entered last, once all memory is allocated. If memory runs out before, a parameter is left that
+  // nothing refers to, which does no harm.
   const ValueId value = recording.addParameter(*impl.type);
   setId(value, impl.id);
   values.try_emplace(impl.id, value);
@@ -78,13 +79,13 @@ void EagerRecorder::record(OpId op, std::span<const Tensor> operands, std::span<
   if (!any || !(schema.differentiable || schema.lacksGradient))
     return;
   std::vector<ValueId> values;
-  std::uint32_t taken = 0; // by derivatives, also with respect to what may be watched only later
+  std::uint32_t taken = 0; // what derivatives read, by any operand, because one may be watched later
   for (std::size_t i = 0; i < operands.size(); ++i) {
     values.push_back(valueOf(operands[i]));
     if (is_floating(operands[i].dtype()))
       taken |= schema.takenBy(i);
   }
-  if (checksNumerics()) [[unlikely]] // those look at all elements
+  if (checksNumerics()) [[unlikely]] // the checks read all elements
     taken = ~std::uint32_t(0);
   for (std::size_t i = 0; i < operands.size(); ++i)
     if (i >= kMostCountedOperands ? taken == ~std::uint32_t(0) : taken >> i & 1)
@@ -135,7 +136,7 @@ void EagerRecorder::recordCall(const CalledProgram &called, std::span<const Tens
   }
   if (!anyTracked)
     return;
-  // Sizes that are open in the program are known in this call.
+  // Sizes that are unknown in the program are known in this call.
   if (anyOpen) {
     std::vector<schema::TensorType> all = valueTypes(called, types);
     for (std::size_t i = 0; i < types.size(); ++i)
@@ -158,7 +159,7 @@ void EagerRecorder::recordCall(const CalledProgram &called, std::span<const Tens
   }
   const std::size_t number = recording.ops().size();
   calls.try_emplace(number, std::make_unique<const CalledProgram>(called));
-  absl::Cleanup forget = [&] { calls.erase(number); }; // the next operation has this number
+  absl::Cleanup forget = [&] { calls.erase(number); }; // if this fails, the next operation gets the number
   schema::Attribute attribute = called.recording;
   ValueId first = append(OpId::Checkpoint, operands, {&attribute, 1}, results, recordedLine(where));
   std::move(forget).Cancel();

@@ -69,7 +69,7 @@ std::vector<std::vector<schema::ValueId>> GradientTape::use(const std::vector<de
     for (const TapeState::WatchedVariable &watched : state_->variables)
       if (watched.variable == sources[i].variable->state())
         values[i] = watched.values;
-    // Another path may read it.
+    // Another path may read the variable.
     if (values[i].empty() && state_->trace && state_->trace->isOneOfPaths())
       values[i] = {state_->valueOf(sources[i].variable->value(where), where)};
   }
@@ -100,7 +100,7 @@ std::vector<std::optional<Tensor>> GradientTape::gradientOf(const std::vector<Te
                      where);
   std::vector<std::vector<schema::ValueId>> values = use(sources, pullbackOf != nullptr, where);
   bool zeros = options.unconnected_gradients == UnconnectedGradients::Zero;
-  // What observers see is one operation, as it is in a trace.
+  // Observers see a gradient as one operation, as in a trace.
   const detail::Observer *observer = detail::currentTrace() ? nullptr : detail::currentObserver();
   std::vector<std::optional<Tensor>> gradients = [&] {
     detail::ObserverScope pause;

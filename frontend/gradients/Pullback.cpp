@@ -26,12 +26,13 @@ namespace {
 // What a pullback depends on besides the types of its operands.
 struct Shape {
   std::vector<bool> needed, hasCotangent;
-  std::optional<std::int64_t> examples = {}; // of a batched one
-  bool checks = false;                       // of debug::enable_check_numerics()
+  std::optional<std::int64_t> examples = {}; // the number of examples of a batched pullback
+  bool checks = false;                       // whether the pullback has the checks of debug::enable_check_numerics()
 };
 
-// The program of a pullback. Its parameters are the operands, the results and the cotangents that there are. The
-// results are computed from the operands, for the derivatives of that; their elements are those that were kept.
+// Makes the program of a pullback. Its parameters are the operands, the results, and the cotangents of the results that
+// have one. The program computes the results from the operands again, so that it can be differentiated. The elements of
+// the results are taken from the parameters.
 Recording pullbackOf(const Recording &program, const Shape &shape) {
   Recording pullback;
   pullback.name = program.name;
@@ -55,7 +56,7 @@ Recording pullbackOf(const Recording &program, const Shape &shape) {
   schema::SourceLine line = program.ops().empty() ? program.line : program.ops().back().line;
   for (std::size_t i = 0; i < program.results.size(); ++i) {
     const TensorType &type = program.typeOf(program.results[i]);
-    // No gradient passes to what was kept: it is computed from the operands.
+    // No gradient passes to the kept result, because the result is computed from the operands.
     std::array<ValueId, 2> operands{renamed[index(program.results[i])],
                                     pullback.append(OpId::StopGradient, {&kept[i], 1}, {}, {&type, 1}, line)};
     ValueId known = pullback.append(OpId::Known, operands, {}, {&type, 1}, line);
@@ -105,8 +106,8 @@ bool anyDerivative(const Recording &program) {
   });
 }
 
-// The results of a pullback that a path leads to. The others are zeros, which must not go on: behind them may be an
-// infinite derivative.
+// For each result of a pullback, whether a path leads to it. A result without a path is zeros, and must not be passed
+// on: zero times an infinite derivative is NaN.
 std::vector<bool> connectedOperands(const Recording &program, Shape shape) {
   if (anyDerivative(program)) {
     shape.examples.reset();
@@ -131,18 +132,19 @@ std::vector<bool> connectedOperands(const Recording &program, Shape shape) {
   return connected;
 }
 
-// Native code of a pullback, for any operands of some types.
+// The native code of a pullback. It serves all operands of the same types.
 struct Pullback {
   CalledProgram program;       // as tapes that record see it
   std::vector<bool> connected; // the results that a path leads to
-  std::optional<Code> code;    // none where positions are operands: then it is looked up by structure
-  // What code for unknown sizes takes besides: an operand after the operation's own, of which the sizes count, or null,
-  // and positions behind all others.
+  std::optional<Code> code;    // none if positions are operands; the code is then looked up by structure
+  // Further arguments of code for unknown sizes. `sizes` comes after the operation's operands; only its sizes matter,
+  // and it may be null. `indices` are positions, and come last.
   Tensor sizes;
   std::vector<Tensor> indices;
 };
 
-// StateError for a host call in a branch or a loop: its results are not known here, and it must not run again.
+// StateError if a branch or a loop has a host call. The results of that call are not known here, and it must not run
+// again.
 void refuseHostCalls(const Recording &program, SourceLocation where) {
   for (const schema::RecordedOp &op : program.ops()) {
     if (op.op == OpId::HostCall)
@@ -163,7 +165,7 @@ Recording recordingOfApplied(const Applied &applied) {
   return recordingOf(applied.op, types, applied.attributes, locationOf(applied.line));
 }
 
-// Gives a pullback the code of a program in which sizes are open, if it has one.
+// Gives a pullback the code of a program with unknown sizes, if there is such a program.
 void takeOpenCode(Pullback &pullback, const Applied &applied, const Recording &known, Shape shape,
                   SourceLocation where) {
   auto typesOf = [&](const std::vector<ValueId> &values) {
@@ -187,7 +189,7 @@ void takeOpenCode(Pullback &pullback, const Applied &applied, const Recording &k
   std::shared_ptr<const Executable> program = openProgram(structureKey(open.recording), open.recording, false, where);
   if (!program)
     return;
-  // The sizes of this pullback: those of operands, results and cotangents.
+  // The types that tell the sizes of this pullback: of its operands, results, cotangents and positions.
   std::vector<TensorType> sizes = form.known, ofResults = results;
   if (schema::schemaOf(applied.op).elementwise)
     ofResults = schema::inferTypes(form.op, form.known, form.attributes).types;
@@ -251,8 +253,8 @@ Key keyOf(const Applied &applied, const Shape &shape) {
   return key;
 }
 
-// The cotangents of an operation that only moves elements, if they need no native code. A tape that records sees none
-// of it, so there must be none.
+// Computes the cotangents of a movement without native code, if that is possible. A tape that records would not see
+// this, so no tape may record.
 std::optional<std::vector<std::optional<Tensor>>> movedBack(const Applied &applied, SourceLocation where) {
   schema::MoveRule rule = schema::moveRuleOf(applied.op);
   if (applied.called || !rule || eagerTapesActive())
@@ -300,7 +302,7 @@ std::vector<std::optional<Tensor>> pullBack(const Applied &applied, bool batched
   using PullbackRef = std::unique_ptr<const Pullback>;
   static auto *cache = new KeyCache<PullbackRef>(kMostCachedOperations); // never destroyed: other threads may still run
   auto make = [&] { return std::make_unique<const Pullback>(makePullback(applied, shape, where)); };
-  // What is kept for one call alone would only be in the way of others.
+  // A program without an id is called once, so its pullback is not cached.
   PullbackRef once = applied.called && !applied.called->id ? make() : nullptr;
   const Pullback &pullback = once ? *once : *cache->findOrMake(keyOf(applied, shape), make);
 
@@ -311,7 +313,7 @@ std::vector<std::optional<Tensor>> pullBack(const Applied &applied, bool batched
     given.push_back(&indices);
   std::vector<Tensor> results(pullback.program.recording->results.size());
   Caller caller{where, pullback.program.recording.get()};
-  // Lines are those of this application, which may not be that which the code was made for.
+  // Errors have the lines of this application. The code may have been made for another one.
   std::optional<Recording> own;
   bool hasProgram = std::ranges::any_of(applied.attributes, [](const schema::Attribute &attribute) {
     return std::holds_alternative<schema::RecordingRef>(attribute);
@@ -333,7 +335,7 @@ std::vector<std::optional<Tensor>> pullBack(const Applied &applied, bool batched
       caller.recording = &*structured.indexed;
     run(structured.code, given, {}, results, caller);
   }
-  if (checksNumerics() && !shape.checks) { // a tape that has recorded before has not kept all that a check reads
+  if (checksNumerics() && !shape.checks) { // the tape recorded before the checks were on, and has not kept all inputs
     std::vector<const Tensor *> kept;
     for (const Tensor &input : inputs)
       if (input.impl()->buffer.data())

@@ -1,4 +1,4 @@
-// The derivatives of what eager tapes have recorded, one operation at a time.
+// Differentiates what eager tapes have recorded, one operation at a time.
 #ifndef CALQUE_FRONTEND_GRADIENTS_PULLBACK_H
 #define CALQUE_FRONTEND_GRADIENTS_PULLBACK_H
 
@@ -13,16 +13,16 @@ namespace calque::detail {
 struct Applied {
   schema::OpId op;
   std::vector<schema::Attribute> attributes;
-  const CalledProgram *called; // null: the operation itself
+  const CalledProgram *called; // the function that was called; null for an operation
   schema::SourceLine line;
   std::vector<Tensor> operands, results;
-  std::vector<Tensor> cotangents; // one for each result; empty tensors where there is none
+  std::vector<Tensor> cotangents; // one for each result; an empty tensor if the result has none
   std::vector<bool> needed;       // the operands whose cotangents are asked for
 };
 
-// The cotangents of the operands, one for each that is needed; none where no path leads to it. With `batched`,
-// cotangents are stacked along axis 0. Native code is cached by operation and types, so that no sequence of operations
-// is compiled anew; tapes that record see one call.
+// Computes the cotangents of the needed operands, in order. std::nullopt if no path leads to an operand. With
+// `batched`, cotangents are stacked along axis 0. Native code is cached by operation and types, so that a new sequence
+// of known operations compiles nothing. Tapes that record see one call.
 std::vector<std::optional<Tensor>> pullBack(const Applied &applied, bool batched, SourceLocation where);
 
 } // namespace calque::detail

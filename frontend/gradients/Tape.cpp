@@ -20,7 +20,7 @@ using schema::ValueId;
 
 TapeState::TapeState(GradientTapeOptions options, SourceLocation where)
     : home(threadTapes()), options(options), where(where), trace(currentTrace()) {
-  // All memory first: without it no recorder stays behind that has no tape.
+  // Allocates all memory first, so that no recorder without a tape is left if memory runs out.
   activeTapes().reserve(activeTapes().size() + 1);
   if (!trace) {
     if (!eagerRecorder())
@@ -172,14 +172,14 @@ TapeState::Plan TapeState::planFor(const std::vector<Tensor> &targets, const std
   std::vector<bool> isTarget(recording.numValues()), isConnected(recording.numValues());
   for (ValueId target : plan.targets) {
     isTarget[index(target)] = true;
-    // A target whose computation the tape did not record is at its boundary too.
+    // A target whose computation the tape did not record is at the tape's boundary too.
     if (!activity.isProduced(target))
       plan.stops.push_back(target);
   }
   plan.stops.insert(plan.stops.end(), activity.boundary().begin(), activity.boundary().end());
   for (const std::vector<ValueId> &values : sources)
     for (ValueId source : values) {
-      // A target that is itself a source gets its seed, watched or not.
+      // A target that is itself a source gets its seed, whether or not it is watched.
       bool connected = (isTarget[index(source)] && is_floating(recording.typeOf(source).dtype)) ||
                        (activity.isTracked(source) && activity.reaches(source));
       if (connected && !isConnected[index(source)]) {
@@ -189,8 +189,9 @@ TapeState::Plan TapeState::planFor(const std::vector<Tensor> &targets, const std
       }
       isConnected[index(source)] = connected;
     }
-  // A source at the boundary stays a stop: it receives a cotangent and passes none on. A parameter has no operation
-  // before it and needs no stop; so gradients have the same operands however often a loop uses what is outside.
+  // A source at the boundary stays a stop: it receives a cotangent and passes none on. A parameter needs no stop,
+  // because no operation computes it. Without such stops, a gradient has the same operands, no matter how often a loop
+  // uses values from outside.
   std::erase_if(plan.stops, [&](ValueId value) { return !producerOf(recording, value); });
   std::ranges::sort(plan.stops);
   plan.stops.erase(std::unique(plan.stops.begin(), plan.stops.end()), plan.stops.end());
@@ -208,7 +209,7 @@ bool TapeState::areConnected(const Plan &plan, const std::vector<std::vector<Val
   return true;
 }
 
-// Leaves out the sources from which no path is left once the derivatives on the way are expanded.
+// Removes the sources that no path connects any more once the derivatives on the way are expanded.
 void TapeState::dropUnconnected(Plan &plan) {
   if (plan.byDerivatives.empty())
     return;
@@ -227,7 +228,7 @@ void TapeState::dropUnconnected(Plan &plan) {
 void TapeState::joinPaths(Plan &plan, const std::vector<std::vector<ValueId>> &sources, const Question &question) {
   if (!trace->isOneOfPaths())
     return;
-  AskedSources none; // of the run that has met the first decision, and that others take the place of
+  AskedSources none; // for the run that meets the first decision; other runs replace it
   AskedSources &known = trace->askedSources ? *trace->askedSources : none;
   std::vector<bool> isConnected(recording().numValues()), taken(recording().numValues());
   for (ValueId source : plan.connected)
@@ -246,7 +247,8 @@ void TapeState::joinPaths(Plan &plan, const std::vector<std::vector<ValueId>> &s
         plan.connected.push_back(source);
       }
   }
-  // What the tape has seen and does not depend on a source is at its boundary once for each iteration.
+  // A value that the tape has seen, but that does not depend on a source, is at the tape's boundary again in each
+  // iteration. Such values are no stops, so that all paths ask for the same gradient.
   std::vector<bool> isSeen(recording().numValues());
   for (std::size_t number : seenOps(plan.targets)) {
     const schema::RecordedOp &op = recording().ops()[number];
@@ -353,7 +355,8 @@ std::vector<std::optional<Tensor>> TapeState::gradient(const std::vector<Tensor>
       seedTensors.push_back(is_floating(target.dtype()) ? onesLike(target, where) : Tensor());
   std::vector<std::optional<Tensor>> gradients =
       sumsOf(plan, sources, pullBack(plan, seedTensors, false, where), where);
-  // Gradients are tensors of their own, where an eager tape only passes a seed on or two sources have one cotangent.
+  // Each gradient is a tensor of its own, even if an eager tape only passes a seed on, or if two sources have the same
+  // cotangent.
   HashSet<const TensorImpl *> others;
   for (const Tensor &seed : seedTensors)
     others.insert(seed.impl().get());
@@ -383,7 +386,8 @@ std::vector<std::optional<Tensor>> TapeState::jacobian(const Tensor &target,
   if (plan.connected.empty())
     return std::vector<std::optional<Tensor>>(sources.size());
 
-  // One seed for each element of the target, or of one example of it: 1 there, 0 elsewhere. One batched pass takes all.
+  // There is a seed for each element of the target, or of one example of the target. It is 1 at the element, and 0
+  // elsewhere. One batched pass takes all seeds.
   schema::Dims seedShape = type.dims, spread = type.dims;
   std::int64_t elements = type.numElements();
   if (ofExamples) {
@@ -416,7 +420,7 @@ std::vector<std::optional<Tensor>> TapeState::jacobian(const Tensor &target,
       throw ShapeError(absl::StrCat(name, ": target and source must have one number of examples; they are ", type.str(),
                                     " and ", source.str()),
                        where);
-    // Shaped [elements, source], or [examples, elements, source of one example].
+    // The shape is [elements, source], or [examples, elements, source of one example].
     Tensor stacked = *cotangents[i];
     if (trace) {
       stacked =

@@ -1,4 +1,5 @@
-// Tapes. A tape is a range of operations of a Recording: that of a trace, or one that the thread's eager tapes share.
+// Tapes. A tape is a range of operations of a Recording. The Recording is a trace's, or the one that the eager tapes of
+// a thread share.
 #ifndef CALQUE_FRONTEND_GRADIENTS_TAPE_H
 #define CALQUE_FRONTEND_GRADIENTS_TAPE_H
 
@@ -26,9 +27,10 @@ public:
                   std::span<const std::shared_ptr<VariableState>> variables, std::span<const Tensor> before,
                   std::span<const Tensor> results, SourceLocation where);
 
-  // The tensor of a value; a tensor of its type without elements if no derivative reads the elements.
+  // The tensor of a value. It has no elements if no derivative reads them.
   Tensor tensorOf(schema::ValueId value) const;
-  // The program of an operation that is a call, else null. Its address stays the same while further calls are recorded.
+  // The program of an operation that is a call, else null. The program's address stays the same while further calls are
+  // recorded.
   const CalledProgram *calledBy(std::size_t op) const {
     auto found = calls.find(op);
     return found == calls.end() ? nullptr : found->second.get();
@@ -44,7 +46,7 @@ private:
   void keep(schema::ValueId value, const Tensor &x);
 
   std::vector<std::uint64_t> ids; // of tensors, by value
-  std::vector<Tensor> kept;       // by value; those whose elements derivatives take
+  std::vector<Tensor> kept;       // by value; the tensors whose elements derivatives read
   HashMap<std::uint64_t, schema::ValueId> values;
   HashMap<std::size_t, std::unique_ptr<const CalledProgram>> calls; // by the number of the operation
   std::vector<bool> tracked;                                        // whether a value depends on a watched one
@@ -55,8 +57,8 @@ class TapeState;
 // DTypeError for an element type without derivatives.
 void requireFloatingType(const char *operation, const schema::TensorType &type, SourceLocation where);
 
-// The tapes of a thread that record, the innermost last, and the recorder that its eager tapes share while there are
-// any. A tape keeps this object, and may outlive its thread.
+// The recording tapes of a thread, the innermost last, and the recorder that the eager ones share; null if there are
+// none. A tape keeps this object, because the tape may outlive the thread.
 struct ThreadTapes {
   std::vector<TapeState *> recording;
   std::shared_ptr<EagerRecorder> eager;
@@ -70,15 +72,17 @@ public:
 
   void watch(schema::ValueId value);
   void noteRead(const std::shared_ptr<VariableState> &variable, schema::ValueId value);
-  // Whether reads of the variable are watched, by themselves or because of watch().
+  // Whether the tape watches reads of the variable: of its own accord, or because of watch().
   bool isWatching(const VariableState &variable) const;
-  // `pullbackOf` is the function whose pullback asks for the gradient; null: the user does.
+  // `pullbackOf` is the function whose pullback asks for the gradient; null if the user asks. With `zerosWillDo`, the
+  // gradient of a source that is not connected may be zeros.
   std::vector<std::optional<Tensor>> gradient(const std::vector<Tensor> &targets,
                                               const std::vector<std::vector<schema::ValueId>> &sources,
                                               const std::vector<Tensor> &seeds, const char *pullbackOf,
                                               SourceLocation where, bool zerosWillDo = false);
   // The derivatives of each element of the target, with the target's dimensions before the source's. With `ofExamples`,
-  // axis 0 of both runs over examples, and each element is differentiated by its own example of the source only.
+  // axis 0 of both runs over examples, and each element is differentiated only with respect to its own example of the
+  // source.
   std::vector<std::optional<Tensor>> jacobian(const Tensor &target,
                                               const std::vector<std::vector<schema::ValueId>> &sources, bool ofExamples,
                                               SourceLocation where);
@@ -113,7 +117,7 @@ public:
 private:
   // What lies between the targets and the sources of one gradient.
   struct Plan {
-    std::vector<schema::ValueId> targets, connected; // sources that a path connects to a target
+    std::vector<schema::ValueId> targets, connected; // `connected`: the sources that a path connects with a target
     std::vector<schema::ValueId> stops;              // the boundary of the tape
     // The connected sources to which all paths lead through derivatives. They may turn out not to be connected when the
     // derivatives are expanded: the third derivative of x * x does not depend on x.
@@ -122,29 +126,29 @@ private:
   Plan planFor(const std::vector<Tensor> &targets, const std::vector<std::vector<schema::ValueId>> &sources,
                const char *operation, SourceLocation where);
   void dropUnconnected(Plan &plan);
-  // Whether an earlier path of host code has shown that all connected sources stay connected, so that the compiler need
-  // not be asked.
+  // Whether earlier paths have shown that all connected sources stay connected, so that derivatives need not be
+  // expanded to find out.
   bool areConnected(const Plan &plan, const std::vector<std::vector<schema::ValueId>> &sources,
                     const Question &question) const;
-  // For a run that explores native control flow: sources that another path connects are connected, and a value that
-  // exists only in one iteration is no stop, so that all paths ask for the same.
+  // In a run that explores native control flow, makes the plan the same on all paths: a source that another path
+  // connects counts as connected, and a value that exists only in one iteration is no stop.
   void joinPaths(Plan &plan, const std::vector<std::vector<schema::ValueId>> &sources, const Question &question);
-  // Removes the sources without a gradient from the plan.
+  // Completes the plan of a traced gradient: removes the sources without a gradient, and joins the plans of all paths.
   void settle(Plan &plan, const std::vector<std::vector<schema::ValueId>> &sources, bool zerosWillDo,
               SourceLocation where);
-  // The cotangents of the connected sources, in order; of an eager tape, none for those that turn out to have none.
-  // `seeds` has a tensor for each target, an empty one for integers. With `batched`, seeds and cotangents are stacked
-  // along axis 0.
+  // The cotangents of the connected sources, in order. On an eager tape, a source may turn out to have none. `seeds`
+  // has a tensor for each target, an empty one for integers. With `batched`, seeds and cotangents are stacked along
+  // axis 0.
   std::vector<std::optional<Tensor>> pullBack(const Plan &plan, std::span<const Tensor> seeds, bool batched,
                                               SourceLocation where);
   std::vector<std::optional<Tensor>> pullBackTraced(const Plan &plan, std::span<const Tensor> seeds,
                                                     SourceLocation where);
   std::vector<std::optional<Tensor>> pullBackEager(const Plan &plan, std::span<const Tensor> seeds, bool batched,
                                                    SourceLocation where);
-  // The sum of the cotangents of each source; a source may have been read as several values.
+  // For each source, the sum of its cotangents. A variable may have been read as several values.
   std::vector<std::optional<Tensor>> sumsOf(const Plan &plan, const std::vector<std::vector<schema::ValueId>> &sources,
                                             std::span<const std::optional<Tensor>> cotangents, SourceLocation where);
-  // The operations up to the last target that the tape has recorded, by number, in order.
+  // The numbers of the operations that the tape has recorded, in order, up to the last target.
   std::vector<std::size_t> seenOps(std::span<const schema::ValueId> targets);
 
   struct Watch {
@@ -154,10 +158,11 @@ private:
   std::vector<Watch> watches;
   std::size_t firstOp = 0, endOp = 0;
   int pauses = 0;
-  std::vector<std::pair<std::size_t, std::size_t>> unseen; // ranges of operations while paused; the last may be open
+  // The ranges of operations that were recorded while the tape was paused. The last range may not have ended.
+  std::vector<std::pair<std::size_t, std::size_t>> unseen;
 };
 
-// Those of this thread.
+// The tapes and the recorder of this thread.
 inline std::vector<TapeState *> &activeTapes() { return threadTapes()->recording; }
 inline std::shared_ptr<EagerRecorder> &eagerRecorder() { return threadTapes()->eager; }
 

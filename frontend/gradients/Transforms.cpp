@@ -18,13 +18,14 @@ using schema::OpId;
 using schema::ValueId;
 
 namespace {
-// Runs a whole recording, whose code is cached by structure, and shows its operations to the eager tapes.
+// Runs a recording by code that is cached by structure, and shows the run to the eager tapes.
 std::vector<Tensor> runRecording(const schema::Recording &recording, std::span<const Tensor *const> parameters,
                                  const std::vector<std::shared_ptr<VariableState>> &variables,
                                  const std::vector<std::shared_ptr<const HostFunction>> &hostFunctions,
                                  SourceLocation where) {
   ReadScope scope;
-  // Code names host calls by number, so recordings of equal structure may call different ones: these are not cached.
+  // Code names host functions by number, so recordings of equal structure may call different functions. Code with host
+  // calls is not cached.
   std::unique_ptr<const Code> once =
       hostFunctions.empty() ? nullptr : compileRecording(recording, hostFunctions, where, canCheckNumerics(parameters));
   StructuredCode structured =
@@ -54,7 +55,7 @@ std::vector<Tensor> runRecorded(const char *name, const std::vector<Tensor> &inp
     return call.own(body(inputs), where);
   }
   return followAsFarAsNeeded([&] {
-    // Code is cached by structure, which must not contain elements.
+    // Code is cached by structure, so the recording must not contain elements of tensors.
     TraceOptions options{.name = name, .where = where, .call = where, .mayMakeVariables = true};
     options.constants = TraceOptions::Constants::None;
     auto [trace, given] =
@@ -91,7 +92,7 @@ std::vector<Tensor> aliases(std::vector<Tensor> tensors, SourceLocation where) {
 }
 
 namespace {
-// The mapped axis of each tensor that has one.
+// The mapped axis of each tensor; std::nullopt for a tensor without one.
 std::vector<std::optional<std::int64_t>> axesOf(const std::vector<Tensor> &tensors, const VmapOptions &options,
                                                 SourceLocation where) {
   if (options.in_axes.empty())
@@ -131,7 +132,7 @@ std::vector<Tensor> stackSlices(const std::vector<Tensor> &values, const std::ve
                                   ", and the result has ", schema::counted(values.size(), "tensor")),
                      where);
   std::vector<std::optional<std::int64_t>> axes = axesOf(tensors, options, where);
-  // Chooses a tensor with a mapped axis, of known size if there is one.
+  // Chooses a tensor with a mapped axis; one whose size along the axis is known, if there is one.
   std::size_t chosen = axes.size();
   for (std::size_t i = axes.size(); i-- > 0;) {
     if (!axes[i])

@@ -1,4 +1,4 @@
-// Public functions on shapes and subscripts that are written over operations.
+// Public functions on shapes and subscripts. Each applies several operations.
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -94,7 +94,7 @@ std::vector<Tensor> detail::splitEvenly(const Operand &x, std::int64_t parts, st
   if (parts < 1)
     throw ValueError(absl::StrCat("split: the number of parts is at least 1, unlike ", parts), where);
   const Size whole = shape[dimension];
-  if (!whole.is_known()) { // it follows at the call
+  if (!whole.is_known()) { // the call computes the size of a part
     shape[dimension] = parts;
     shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(dimension) + 1, -1);
     return unstack(Operand(reshape(Operand(value, where), shape), where), static_cast<std::int64_t>(dimension));
@@ -167,7 +167,7 @@ Tensor tile(const Operand &x, std::vector<std::int64_t> repeats) {
   const Shape shape = value.shape();
   const std::size_t rank = std::max(shape.size(), repeats.size());
   repeats.insert(repeats.begin(), rank - repeats.size(), 1);
-  std::vector<std::int64_t> counts; // of new dimensions, which come before those that are repeated
+  std::vector<std::int64_t> counts; // the axes of new dimensions; each comes before the dimension that it repeats
   Shape repeated;
   for (std::size_t i = 0; i < rank; ++i) {
     counts.push_back(static_cast<std::int64_t>(repeated.size()));
@@ -188,7 +188,7 @@ Tensor tile(const Operand &x, std::vector<std::int64_t> repeats) {
 Tensor clip(const Operand &x, const Operand &low, const Operand &high) {
   SourceLocation where = detail::userLine(x.where());
   CallSite library(where, "clip");
-  // The numbers among the three have the type of the tensors.
+  // Numbers among the operands get the type of the tensors.
   const Operand *operands[] = {&x, &low, &high};
   std::vector<Tensor> tensors = detail::adoptNumbers(OpId::Maximum, operands);
   Tensor notBelow = maximum(Operand(tensors[0], where), Operand(tensors[1], where));
@@ -200,7 +200,7 @@ Tensor round(const Operand &x, std::int64_t decimals) {
   CallSite library(where, "round");
   const Tensor value = x.toTensor();
   if (decimals == 0 || !is_floating(value.dtype()))
-    return round(Operand(value, where)); // which refuses other types
+    return round(Operand(value, where)); // round() refuses other types
   const std::int64_t largest = value.dtype() == DType::Float32 ? std::numeric_limits<float>::max_exponent10
                                                                : std::numeric_limits<double>::max_exponent10;
   if (decimals < -largest || decimals > largest)
@@ -255,7 +255,7 @@ Histogram histogram(const Operand &x, std::int64_t bins) {
   constexpr std::int64_t kMostBins = std::int64_t(1) << 48; // more than any memory holds
   if (bins > kMostBins)
     throw ValueError(absl::StrCat("histogram: the number of bins must be at most ", kMostBins, ", not ", bins), where);
-  // Operators have no line of their own, and here all have the call's.
+  // Operators take no line. Here all operations have the call's line.
   auto at = [&](const auto &value) { return Operand(value, where); };
   auto choose = [&](const Tensor &condition, const auto &x, const auto &y) {
     return calque::where(at(condition), at(x), at(y));
@@ -268,8 +268,8 @@ Histogram histogram(const Operand &x, std::int64_t bins) {
   Tensor isNone = greater(at(low), at(high)), isOne = equal(at(low), at(high));
   low = choose(isNone, 0, choose(isOne, low - 0.5, low));
   high = choose(isNone, 1, choose(isOne, high + 0.5, high));
-  // Half of large numbers, whose difference may be more than there are numbers. Their edges are counted from the nearer
-  // end. Else they are as of numpy.linspace, with its roundings.
+  // If high - low overflows, the computation takes half of both, and counts each edge from the nearer end. Otherwise
+  // the edges are those of numpy.linspace, with its roundings.
   Tensor isLong = logical_not(at(isfinite(at(high - low))));
   Tensor scale = cast(at(choose(isLong, 0.5, 1)), dtype);
   Tensor length = high * scale - low * scale, step = length / bins / scale;
@@ -283,7 +283,7 @@ Histogram histogram(const Operand &x, std::int64_t bins) {
                            schema::counted(static_cast<std::size_t>(bins), "bin")));
   Tensor index = cast(at(floor(at((all * scale - low * scale) / length * bins))), DType::Int64);
   index = clip(at(index), at(0), at(bins - 1));
-  // The quotient is rounded, and edges are what counts.
+  // The quotient is rounded, so that the index may be one off. The edges decide.
   Tensor isBelow = less(at(all), at(gather(at(from), at(index)))),
          isBeyond =
              logical_and(at(greater_equal(at(all), at(gather(at(to), at(index))))), at(less(at(index), at(bins - 1))));
@@ -295,7 +295,8 @@ Histogram histogram(const Operand &x, std::int64_t bins) {
 //===-- Scatter ---------------------------------------------------------------------------------===//
 
 namespace {
-// Along an axis, by the operation that writes slices of the first dimension: other axes are moved there and back.
+// Scatters along an axis. The operation writes slices of the first dimension, so another axis is moved there, and moved
+// back afterwards.
 Tensor scatterAlong(OpId op, const char *function, const Operand &x, const Operand &indices, const Operand &updates,
                     std::int64_t axis) {
   SourceLocation where = detail::userLine(x.where());
@@ -403,7 +404,7 @@ public:
   }
 
 private:
-  // Without an arrow, the result has the letters that stand once, in the order of the alphabet.
+  // Without an arrow, the result has the letters that occur once, in the order of the alphabet.
   static std::string lettersOfOne(const std::string &inputs) {
     std::map<char, int> counts;
     for (char c : inputs)
@@ -428,8 +429,9 @@ private:
                          where);
   }
 
-  // Replaces dots by characters that are no letters, one for each dimension that they stand for, those of the last
-  // dimensions alike in all tensors. Returns those of all together.
+  // Replaces the dots of each list by characters that are no letters, one for each dimension that the dots stand for.
+  // Dimensions are matched from the last one on, so that the same dimension has the same character in all lists.
+  // Returns all such characters.
   static std::string spellDots(std::vector<std::string> &lists, const std::vector<Tensor> &tensors) {
     std::vector<std::size_t> counts;
     std::size_t most = 0;
@@ -475,7 +477,7 @@ private:
 
   void requireSizes(const std::string &list, const Tensor &tensor, std::size_t number) {
     const Shape shape = tensor.shape();
-    // Dots stand for as many dimensions as there are, so that only letters can be too many.
+    // Dots stand for as many dimensions as are left. So a list with dots differs only if it has too many letters.
     if (list.size() != shape.size())
       throw ShapeError(absl::StrCat("einsum: '", list, "' has ", schema::counted(list.size(), "subscript"),
                                     ", and tensor ", number, " is ", typeOf(tensor)),
@@ -503,7 +505,8 @@ private:
                        [&](const Lettered &term) { return has(term.letters); });
   }
 
-  // Sums over the dimensions whose letters nothing behind `next` needs, nor the other operand.
+  // Sums over the dimensions whose letters are needed neither by the result, nor by the tensors from `next` on, nor by
+  // `other`.
   Lettered reduced(Lettered term, std::size_t next, const std::string *other = nullptr) const {
     std::vector<std::int64_t> axes;
     std::string kept;
@@ -515,8 +518,8 @@ private:
     return axes.empty() ? term : Lettered{sum(Operand(term.tensor, where), axes), kept};
   }
 
-  // Of a letter that one tensor has twice, the elements at which both indices are the same: the others are zeros, and
-  // one dimension is summed over.
+  // If a tensor has a letter twice, takes the elements at which both indices are the same: sets the others to zero, and
+  // sums over one of the two dimensions.
   Lettered diagonal(Lettered term) const {
     for (std::size_t i = 0; i < term.letters.size(); ++i)
       for (std::size_t j = term.letters.size(); --j > i;) {
@@ -540,8 +543,8 @@ private:
     return term;
   }
 
-  // The letters of both are batch dimensions where the result or the tensors from `next` on need them, and else summed
-  // over.
+  // A letter of both operands is a batch dimension if the result or the tensors from `next` on need it. Otherwise the
+  // product sums over it.
   Lettered product(const Lettered &a, const Lettered &b, std::size_t next) const {
     std::vector<std::int64_t> batchA, batchB, summedA, summedB;
     std::string batch, freeA, freeB = b.letters;

@@ -106,7 +106,7 @@ void requireNotWritten(const char *name, const Tensor &flags, const std::optiona
 }
 
 namespace {
-// Refuses a trace's tensors outside of it, and what transforms have made of an array.
+// Refuses tensors of a trace outside of the trace, and arrays that a transform has taken apart or put together.
 void requireUsable(const char *name, const ArrayState &state, SourceLocation where) {
   auto isLeaked = [](std::uint64_t trace) { return trace && !(currentTrace() && currentTrace()->sees(trace)); };
   bool leaked = isLeaked(state.homeId);

@@ -1,4 +1,4 @@
-// The elements of a TensorArray, and what its functions refuse.
+// The elements of a TensorArray, and the checks of its functions.
 #ifndef CALQUE_FRONTEND_OPERATIONS_ARRAYSTATE_H
 #define CALQUE_FRONTEND_OPERATIONS_ARRAYSTATE_H
 
@@ -12,8 +12,8 @@
 
 namespace calque::detail {
 
-// An array is a list as long as every index is known that it is written at: what is written is known too, and a write
-// moves nothing. Else it is whole.
+// An array is a list as long as the index of each write is known. It is then known which elements are written, and a
+// write moves no elements. Otherwise the array is whole: it consists of two tensors (ArrayParts).
 struct ArrayState {
   ArrayState(TensorArrayOptions options, bool grows, SourceLocation where)
       : options(options), grows(grows), where(where) {
@@ -31,7 +31,7 @@ struct ArrayState {
     writtenAt = at;
   }
   bool isWhole() const { return whole.elements.defined(); }
-  // A list whose number of elements only the call knows, and whose type nobody does.
+  // Whether it is a list whose number of elements only the call knows, and whose element type is not known yet.
   bool isOpen() const { return !isWhole() && !openSize.is_known(); }
   bool hasType() const { return isWhole() || dtype; }
   schema::TensorType elementType() const {
@@ -52,21 +52,21 @@ struct ArrayState {
 
   TensorArrayOptions options;
   bool grows;
-  SourceLocation where; // it is made
+  SourceLocation where; // the line that made the array
 
-  // A list.
-  std::optional<DType> dtype; // of elements, where known
+  // Used while the array is a list.
+  std::optional<DType> dtype; // of the elements, if it is known
   Shape shape;
-  Size openSize;             // 0 where the list has its number of elements
-  std::vector<Tensor> items; // those that are not written are empty
-  std::weak_ptr<Trace> home; // the trace that it was made or written in last; none for an eager list
+  Size openSize;             // the number of elements if only the call knows it, else 0
+  std::vector<Tensor> items; // elements that were not written are empty
+  std::weak_ptr<Trace> home; // the trace in which the list was last made or written; none if that was eager
   std::uint64_t homeId = 0;
   SourceLocation writtenAt;
   mutable runtime::ForkMutex mutex; // threads may share an array that they only read
-  mutable ArrayParts made;          // of the list, as they were asked for last
+  mutable ArrayParts made;          // the parts of the list, as partsOf() has last made them
 
   ArrayParts whole;
-  bool allWritten = false; // as far as is known
+  bool allWritten = false; // whether all elements are known to be written
 };
 
 namespace arrays {
@@ -78,57 +78,61 @@ Tensor withAxis(const Tensor &x, SourceLocation where);
 Shape withSize(const Size &size, Shape shape);
 bool isTraced(const Tensor &x);
 
-// The elements of indices, where they are known.
+// The numbers in a tensor of indices; std::nullopt if it is traced.
 std::optional<std::vector<std::int64_t>> knownIndices(const Tensor &indices);
 
-// Whether these are integers of a rank.
+// Whether the indices are integers and have this rank.
 bool isIndex(const Tensor &indices, std::int64_t rank, SourceLocation where);
-// An index, or indices; a number is one.
+// An index or indices, as a tensor. A number becomes an int64 scalar.
 Tensor indicesOf(const Operand &given);
-// The same for what must be one index. ShapeError.
+// As indicesOf(), for one index. ShapeError if it is no integer scalar.
 Tensor indexOf(const char *name, const Operand &given, SourceLocation where);
 [[noreturn]] void throwOutOfRange(const char *name, std::int64_t index, std::int64_t size, SourceLocation where);
 [[noreturn]] void throwNotWritten(const char *name, std::int64_t index, SourceLocation where);
 [[noreturn]] void throwWritten(const char *name, std::int64_t index, SourceLocation where);
 [[noreturn]] void throwCannotGrow(const char *name, SourceLocation where);
 
-// The first place where an eager bool tensor does not hold.
+// The first place at which an eager bool tensor is false.
 std::optional<std::size_t> firstFalse(const Tensor &flags);
 
-// Refuses elements that are not written, or that are, by the flags of elements at indices: now, or at the call.
+// requireWritten refuses elements that were not written, requireNotWritten elements that were. `flags` are the flags of
+// the elements at the indices. Traced flags are checked at the call, others now.
 void requireWritten(const char *name, const Tensor &flags, const std::optional<std::vector<std::int64_t>> &indices,
                     SourceLocation where);
 void requireNotWritten(const char *name, const Tensor &flags, const std::optional<std::vector<std::int64_t>> &indices,
                        SourceLocation where);
 
-// StateError where the type of the elements is not known.
+// StateError if the type of the elements is not known.
 void requireTyped(const char *name, const ArrayState &state, SourceLocation where);
 
-// Refuses another type than that of the elements. Sizes that are not known are compared at the call.
+// Refuses an element of another type than the array's elements. Unknown sizes are compared at the call.
 void requireElement(const char *name, const ArrayState &state, const schema::TensorType &given, SourceLocation where);
 
-// What is written: a number has the type of the elements.
+// The value to write, as a tensor. A number gets the type of the elements.
 Tensor valueOf(const ArrayState &state, const Operand &x);
 
-// The type of the slices along axis 0.
+// The type of the slices along axis 0. ShapeError for a scalar.
 schema::TensorType sliceType(const char *name, const Tensor &x, SourceLocation where);
 
-// Refuses a list of other sizes: now, or at the call.
+// Refuses any other number of slices than `wanted`: now if both numbers are known, else at the call.
 void requireSlices(const char *name, const Size &wanted, const Tensor &x, SourceLocation where);
 // The number of elements.
 Size sizeOf(const ArrayState &state, SourceLocation where);
 
-// The parts of an array whose elements have a type. Those of a list are made where it was written, once: outside of the
-// loop, for a list that the loop's body only reads. A tape may have begun to watch the elements since they were made.
+// The parts of an array whose elements have a type. The parts of a list are made once, in the trace in which the list
+// was written: if a loop's body only reads the list, this is outside of the loop. While tapes record, they are made
+// anew, because a tape may have begun to watch the elements.
 ArrayParts partsOf(const ArrayState &state, SourceLocation where);
 
 // Whether all elements are known to be written.
 bool isAllWritten(const ArrayState &state);
 
-// The parts of an array that tensors of a type are written to. Refuses one that has no place left.
+// The parts of an array into which elements of this type are written. AssertionError if all elements were written
+// already, and the array may not be overwritten.
 ArrayParts partsToWrite(const char *name, const ArrayState &state, DType dtype, const Shape &shape,
                         SourceLocation where);
-// The state of an array. Refuses none, a trace's tensors outside of it, and what transforms have made of an array.
+// The state of an array. Refuses an empty handle, tensors of a trace outside of the trace, and arrays that a transform
+// has taken apart or put together.
 const ArrayState &usable(const std::shared_ptr<ArrayState> &state, const char *name, SourceLocation where);
 
 } // namespace arrays

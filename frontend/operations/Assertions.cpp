@@ -18,10 +18,11 @@ using schema::OpId;
 
 namespace {
 
-// The user's message behind a fault.
+// The user's message, as it follows the text of a fault.
 std::string behind(const std::string &message) { return message.empty() ? "" : absl::StrCat(": ", message); }
 
-// Fails for elements that don't hold, and shows those of `values`, which broadcast to the condition.
+// Asserts that all elements of the condition are true. A failure shows the elements of `values`, which broadcast to the
+// condition.
 void assertElements(const Tensor &condition, std::initializer_list<Tensor> values, std::string message,
                     SourceLocation where) {
   std::vector<Tensor> operands{condition};
@@ -34,7 +35,7 @@ void assertElements(const Tensor &condition, std::initializer_list<Tensor> value
   detail::apply(OpId::Assert, operands, {&attribute, 1}, where);
 }
 
-// Of all elements that a comparison gives.
+// Asserts that a comparison holds for all elements.
 void assertAll(const char *name, const char *relation, Tensor (*compare)(const Operand &, const Operand &),
                const Operand &x, const Operand &y, const std::string &message) {
   SourceLocation where = detail::userLine(x.where());
@@ -93,7 +94,7 @@ void assert_shapes(const std::vector<std::pair<Tensor, std::vector<ExpectedSize>
     std::size_t tensor, dimension;
     Size size;
   };
-  std::map<std::string, Found> sizes; // by name; a known one where there is one
+  std::map<std::string, Found> sizes; // by name; a known size, if one of this name is known
   auto sizeAt = [&](const Found &at) {
     return size(Operand(shapes[at.tensor].first, where), static_cast<std::int64_t>(at.dimension));
   };

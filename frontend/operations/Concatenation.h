@@ -8,9 +8,9 @@
 
 namespace calque::detail {
 
-// Concatenates the parts along an axis. If an eager tape records, it does so in blocks, because the gradient of each
-// operand looks at all operands: without blocks the gradients would take time that grows with the square of their
-// number.
+// Concatenates the parts along an axis. If an eager tape records, the parts are concatenated in blocks. The gradient of
+// each operand looks at all operands, so that without blocks the gradients would take time that grows with the square
+// of their number.
 Tensor concatenated(std::vector<Tensor> parts, std::int64_t axis, SourceLocation where);
 
 } // namespace calque::detail

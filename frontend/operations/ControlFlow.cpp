@@ -82,12 +82,12 @@ std::vector<Tensor> runSwitch(const Tensor &index, const std::vector<BranchBody>
 
 namespace {
 
-// Before the user's loop variables, a range has its index.
+// for_range has its index before the user's loop variables.
 Iterated loopVariables(const char *operation) {
   return {operation, false, std::string_view(operation) == "for_range" ? std::size_t(1) : 0};
 }
 
-// The loop by iterations, eagerly.
+// Runs the loop eagerly, one iteration after the other.
 std::vector<Tensor> iterate(const char *operation, const LoopCondition &condition, const LoopBody &body,
                             const Produced &initial, const WhileOptions &options, const Varying &varying,
                             SourceLocation where) {
@@ -144,7 +144,7 @@ std::vector<Tensor> runWhile(const char *operation, const LoopCondition &conditi
         where);
   if (!currentTrace())
     return iterate(operation, condition, body, initial, options, varying, where);
-  // A limit is one more loop variable: the number of iterations to go.
+  // A limit of iterations is one more loop variable: the number of iterations to go.
   std::vector<Tensor> variables = initial.tensors;
   if (options.maximum_iterations)
     variables.push_back(full({}, Operand(*options.maximum_iterations, where), DType::Int64));
@@ -213,7 +213,7 @@ void throwStep(SourceLocation where) { throw ValueError("for_range: the step is 
 //===-- Checkpoints -----------------------------------------------------------------------------===//
 
 namespace {
-// Of a program, and of those inside of its operations.
+// StateError if a program, or a program inside of its operations, has a host call.
 void refuseHostCalls(const schema::Recording &program) {
   for (const schema::RecordedOp &op : program.ops()) {
     if (op.op == OpId::HostCall)
@@ -226,8 +226,8 @@ void refuseHostCalls(const schema::Recording &program) {
 }
 } // namespace
 
-// The state of variables, such as generators, is an operand, and what they are assigned is a result. So what a gradient
-// computes again draws the same numbers, and variables are assigned once.
+// The values of variables, such as the states of generators, are operands, and their new values are results. So a
+// gradient that computes the program again draws the same numbers, and variables are assigned once.
 std::vector<Tensor> checkpointed(const std::vector<Tensor> &inputs,
                                  const std::function<std::vector<Tensor>(const std::vector<Tensor> &)> &body,
                                  SourceLocation where) {

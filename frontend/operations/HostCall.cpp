@@ -45,7 +45,7 @@ std::vector<Tensor> hostCall(HostCallable callable, const std::vector<Tensor> &i
   }
   const std::shared_ptr<Trace> &trace = currentTrace();
   if (!trace) {
-    // Fresh tensors in both directions, so that no tape follows them through the host call.
+    // The callable gets new tensors, and so does its caller, so that no tape follows tensors through the host call.
     auto renew = [&](const Tensor &x) { return makeEager(x.impl()->type, x.impl()->buffer, where); };
     std::vector<Tensor> given;
     for (const Tensor &input : inputs) {

@@ -6,7 +6,7 @@
 
 namespace calque::detail {
 
-// Records the call of a function in the current trace. One with an identity is recorded once.
+// Records a call of a host function in the current trace. The trace keeps functions with the same identity once.
 std::vector<Tensor> recordHostCall(std::shared_ptr<const HostFunction> function, const std::vector<Tensor> &inputs);
 
 } // namespace calque::detail

@@ -58,13 +58,13 @@ schema::TensorType typeInLoop(const Tensor &initial, std::size_t i, const WhileO
 }
 
 namespace {
-// A tensor whose trace does not know some of its sizes.
+// Returns x with the type of `like`, in which some sizes of x are unknown.
 Tensor withOpenSizes(const Tensor &x, const Tensor &like, SourceLocation where) {
   const Tensor operands[] = {x, like};
   return applyAll(OpId::OpenSizes, operands, {}, where)[0];
 }
 
-// Checks at the call that a variable of which some sizes vary keeps those that only the call knows.
+// For a variable with some sizes that vary: checks at the call that its other unknown sizes stay the same.
 void requireKept(const Iterated &what, std::size_t i, const Tensor &next, const Tensor &variable,
                  const Varying &varying, SourceLocation where) {
   const schema::TensorType &type = *implOf(next, where).type;
@@ -106,7 +106,7 @@ std::vector<Tensor> nextValues(const Iterated &what, const Produced &next, const
       result.push_back(fitting(message, next.tensors[i], variables[i], what.operation, where));
       continue;
     }
-    // Sizes that vary may be any; the others are known to be those that the variable has.
+    // Sizes that vary may be any. requireKept() makes sure that the others are the variable's.
     schema::TensorType wanted = varying.types[i];
     for (std::size_t d = 0; d < wanted.dims.size() && wanted.rank() == given.rank(); ++d)
       if (varying.of(i, d))

@@ -1,4 +1,4 @@
-// What branches and iterations give, and what they must give: loop variables keep their types, but for sizes that vary.
+// Checks the results of branches and iterations. Loop variables keep their types, except for sizes that vary.
 #ifndef CALQUE_FRONTEND_OPERATIONS_LOOPVARIABLES_H
 #define CALQUE_FRONTEND_OPERATIONS_LOOPVARIABLES_H
 
@@ -7,27 +7,29 @@
 
 namespace calque::detail {
 
-// Whether two structures differ in what is no tensor.
+// Whether two structures differ in host values, texts, variables, or the number of tensors.
 bool differ(const Produced &a, const Produced &b);
 
-// A bool scalar. ShapeError for any other.
+// ShapeError unless the tensor is a bool scalar.
 void requireDecision(const char *operation, const char *what, const Tensor &x, SourceLocation where);
 
-// The type of a tensor, and the line of what made it, for messages.
+// The type of a tensor, and the line that made it, for messages.
 std::string describe(const Tensor &x);
 
-// How messages speak of what goes from iteration to iteration, and of what makes the next.
+// A loop or scan, as messages name it and number its variables.
 struct Iterated {
   const char *operation;
   bool isScan;
   std::size_t before = 0; // tensors before the user's own
 };
 
-// Tensors that nothing else holds, as a trace has values of their own for what a branch or an iteration gives: a tape
-// tells them from each other and from what they are the same as.
+// Returns the tensors, with an alias in place of each tensor that something else holds too. So a tape tells the results
+// of a branch or an iteration from each other, and from the tensors whose elements they share. In a trace, such results
+// are values of their own as well.
 std::vector<Tensor> own(std::vector<Tensor> tensors, SourceLocation where);
 
-// The loop variables whose sizes vary: the types of all in each iteration, and pairs of a variable and a dimension.
+// The sizes of loop variables that vary. `types` has the type of each variable in all iterations. `pairs` has the
+// numbers of a variable and of a dimension for each size that varies.
 struct Varying {
   std::vector<schema::TensorType> types = {};
   std::vector<std::int64_t> pairs = {};
@@ -41,14 +43,16 @@ struct Varying {
   }
 };
 
-// kDynamic itself, and no size that a tensor leaves open.
+// Whether a size is kDynamic itself, and not the unknown size of a tensor.
 inline bool mayVary(const Size &size) { return !size.is_known() && !size.origin(); }
 
-// The type of a loop variable in all iterations; its sizes that vary are open.
+// The type of a loop variable in all iterations. Sizes that vary are unknown in it. ShapeError if the variable does not
+// fit its shape invariant.
 schema::TensorType typeInLoop(const Tensor &initial, std::size_t i, const WhileOptions &options, const Iterated &what,
                               SourceLocation where);
 
-// The tensors that a body gives, as those that its variables can take.
+// Returns the tensors that a body gives, with the types that the loop variables take. ValueError if the body gives
+// other host values, ShapeError or DTypeError if it gives other types.
 std::vector<Tensor> nextValues(const Iterated &what, const Produced &next, const Produced &initial,
                                const std::vector<Tensor> &variables, SourceLocation where, const Varying &varying = {});
 

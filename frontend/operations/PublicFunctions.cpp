@@ -1,4 +1,4 @@
-// The public functions: the generated ones and those written over them.
+// The generated public functions, and public functions that are made of operations.
 #include "calque/functions.h"
 
 #include "absl/strings/str_cat.h"
@@ -18,12 +18,12 @@ using schema::OpId;
 
 Tensor operator!(const Variable &x) { return !x.value(SourceLocation()); }
 Tensor operator!(const Tensor &x) {
-  // An operator has no argument that could carry its line; the line of the tensor is the nearest.
+  // An operator has no argument for its line. The tensor's line is the nearest one.
   return logical_not(Operand(x, detail::implOf(x).where));
 }
 
 namespace {
-// Two sizes of which one is not known are compared at the call; only a known 1 is repeated.
+// If one of two sizes is unknown, the call compares them. Only a size that is known to be 1 is repeated.
 bool mayDiffer(const Size &a, const Size &b) { return a.is_known() && b.is_known() && a != b; }
 
 Tensor broadcastBatch(const Tensor &x, const Shape &batch, SourceLocation where) {
@@ -87,7 +87,8 @@ Tensor matmul(const Operand &a, const Operand &b, MatmulOptions options) {
                                   options.transpose_b ? ", the second transposed" : ""),
                      where);
 
-  // One matrix on the right for all of a batch: nothing is repeated, and its gradient is one product as well.
+  // If one matrix on the right serves all of a batch, nothing is repeated, and the matrix's gradient is one product as
+  // well.
   bool isOneMatrix = rhs.rank() == 2;
   std::vector<std::int64_t> batchAxes;
   if ((lhs.rank() > 2 || rhs.rank() > 2) && !isOneMatrix) {

@@ -33,7 +33,7 @@ Tensor unit(const Shape &shape, const Tensor &state, DType dtype, SourceLocation
   return detail::apply(schema::OpId::RandomUniform, {&state, 1}, attributes, where);
 }
 
-// The state after so many times the counters that the numbers drawn have used.
+// The state after drawing as many numbers as `drawn` has, so many times.
 Tensor advance(const Tensor &state, const Tensor &drawn, std::int64_t times, SourceLocation where) {
   DType dtype = is_floating(drawn.dtype()) ? drawn.dtype() : DType::Float32;
   Size count = drawn.size(where);
@@ -49,7 +49,7 @@ Tensor advance(const Tensor &state, const Tensor &drawn, std::int64_t times, Sou
   return add(Operand(state, where), Operand(counters, where));
 }
 
-// Whether numbers of the type hold the bound.
+// Whether the bound is finite as a number of the type.
 bool isFinite(double bound, DType dtype) {
   return std::isfinite(dtype == DType::Float32 ? static_cast<float>(bound) : bound);
 }
@@ -59,12 +59,12 @@ bool isFinite(double bound, DType dtype) {
 // Uniform float32 numbers are digits to this base.
 constexpr std::int64_t kBase = 1 << 24;
 
-// How many digits a number of the type is made of: those of the largest interval, and 32 bits or more for the rest, by
-// which the probabilities of the integers differ.
+// How many digits make a number of the type. They have the bits of the largest interval, and at least 32 bits more, so
+// that the probabilities of the integers differ little.
 std::int64_t digitsOf(DType dtype) { return dtype == DType::Int32 ? 3 : 4; }
 
-// floor(length * fraction) for a fraction 0.d1d2..., by the multiplication of digits that is taught at school: products
-// of two have 48 bits. Of lengths up to 2^64 the result wraps to int64, as its sum with the first integer does.
+// floor(length * fraction) for a fraction 0.d1d2..., by long multiplication: the product of two digits has 48 bits. For
+// lengths up to 2^64 the result wraps to int64, and so does its sum with the first integer, which is then right.
 Tensor scaled(unsigned __int128 length, const std::vector<Tensor> &digits) {
   std::vector<std::int64_t> ofLength;
   for (; length > 0; length /= kBase)
@@ -184,7 +184,7 @@ Tensor stateless_randint(const Shape &shape, const Operand &state, std::int64_t 
 }
 
 namespace {
-// Uniform numbers for so many samples, [..., numSamples, C].
+// Uniform numbers for `numSamples` samples, of shape [..., numSamples, C].
 Tensor samplesOf(const Tensor &logits, std::int64_t numSamples, const Tensor &state, SourceLocation where) {
   if (logits.rank() == 0)
     throw ValueError("categorical: logits have an axis of classes, and these are a scalar", where);
@@ -203,15 +203,15 @@ Tensor samplesOf(const Tensor &logits, std::int64_t numSamples, const Tensor &st
   return unit(shape, state, logits.dtype(), where);
 }
 
-// The classes that they draw: where the largest sum of a logit and of Gumbel noise is.
+// The classes that uniform numbers draw: the class whose sum of logit and Gumbel noise is largest.
 Tensor classesOf(const Tensor &logits, const Tensor &u) {
-  // No number is 0, so that the noise is finite: half of the smallest other number takes its place.
+  // Half of the smallest number above 0 takes the place of 0, so that the noise is finite.
   double smallest = u.dtype() == DType::Float32 ? 0x1p-25 : 0x1p-54;
   return argmax(expand_dims(logits, {-2}) - log(-log(maximum(u, smallest))), -1);
 }
 
-// Keys by which a stable sort puts [0, n) in random order. Double precision, because of a million numbers of 24 bits
-// many would be equal.
+// Keys by which a stable sort puts [0, n) in random order. They are float64, because many of a million numbers of 24
+// bits would be equal.
 Tensor keysOf(const Size &n, const Tensor &state, SourceLocation where) {
   return unit(Shape{n}, state, DType::Float64, where);
 }
@@ -244,7 +244,7 @@ Generator::Generator(std::int64_t seed, SourceLocation where)
 Tensor Generator::uniform(const Shape &shape, UniformOptions options, SourceLocation where) {
   Tensor before = state_.value(where);
   Tensor drawn = stateless_uniform(shape, Operand(before, where), options);
-  CallSite site(where, "random::uniform"); // as which vmap refuses the assignment
+  CallSite site(where, "random::uniform"); // by this name, vmap refuses the assignment
   moveOn(before, drawn, 1, where);
   return drawn;
 }
@@ -252,7 +252,7 @@ Tensor Generator::uniform(const Shape &shape, UniformOptions options, SourceLoca
 Tensor Generator::normal(const Shape &shape, NormalOptions options, SourceLocation where) {
   Tensor before = state_.value(where);
   Tensor drawn = stateless_normal(shape, Operand(before, where), options);
-  CallSite site(where, "random::normal"); // as which vmap refuses the assignment
+  CallSite site(where, "random::normal"); // by this name, vmap refuses the assignment
   moveOn(before, drawn, 2, where);
   return drawn;
 }
@@ -260,7 +260,7 @@ Tensor Generator::normal(const Shape &shape, NormalOptions options, SourceLocati
 Tensor Generator::bernoulli(const Shape &shape, double probability, SourceLocation where) {
   Tensor before = state_.value(where);
   Tensor drawn = stateless_bernoulli(shape, Operand(before, where), probability);
-  CallSite site(where, "random::bernoulli"); // as which vmap refuses the assignment
+  CallSite site(where, "random::bernoulli"); // by this name, vmap refuses the assignment
   moveOn(before, drawn, 1, where);
   return drawn;
 }
@@ -269,7 +269,7 @@ Tensor Generator::randint(const Shape &shape, std::int64_t minval, std::optional
                           IntegerOptions options, SourceLocation where) {
   Tensor before = state_.value(where);
   Tensor drawn = stateless_randint(shape, Operand(before, where), minval, maxval, options);
-  CallSite site(where, "random::randint"); // as which vmap refuses the assignment
+  CallSite site(where, "random::randint"); // by this name, vmap refuses the assignment
   moveOn(before, drawn, digitsOf(options.dtype), where);
   return drawn;
 }
@@ -282,7 +282,7 @@ Tensor Generator::categorical(const Operand &logits, std::int64_t num_samples) {
     u = samplesOf(given, num_samples, before, where);
     drawn = classesOf(given, u);
   }
-  CallSite site(where, "random::categorical"); // as which vmap refuses the assignment
+  CallSite site(where, "random::categorical"); // by this name, vmap refuses the assignment
   moveOn(before, u, 1, where);
   return drawn;
 }
@@ -294,7 +294,7 @@ Tensor Generator::permutation(const Size &n, SourceLocation where) {
     keys = keysOf(n, before, where);
     drawn = argsort(keys);
   }
-  CallSite site(where, "random::permutation"); // as which vmap refuses the assignment
+  CallSite site(where, "random::permutation"); // by this name, vmap refuses the assignment
   moveOn(before, keys, 1, where);
   return drawn;
 }
@@ -308,7 +308,7 @@ Tensor Generator::shuffle(const Operand &x, std::int64_t axis) {
     keys = keysOf(given.shape()[dimension], before, where);
     drawn = gather(given, argsort(keys), axis);
   }
-  CallSite site(where, "random::shuffle"); // as which vmap refuses the assignment
+  CallSite site(where, "random::shuffle"); // by this name, vmap refuses the assignment
   moveOn(before, keys, 1, where);
   return drawn;
 }
@@ -332,7 +332,8 @@ std::int64_t Generator::draw_seed(SourceLocation where) {
 }
 
 namespace {
-// What the global generator starts from where nobody says it: another number in each run, short enough to be typed.
+// The seed of the global generator if the program sets none: CALQUE_SEED, or another number in each run, short enough
+// to be typed.
 std::int64_t firstSeed() {
   if (const char *text = std::getenv("CALQUE_SEED"); text && *text) {
     std::int64_t seed = 0;

@@ -34,7 +34,7 @@ std::vector<Tensor> Regions::operands(const std::vector<Tensor> &given, bool car
   for (std::size_t variable : assigned)
     all.push_back(variableOf(variable).value(where));
   numLeading = all.size();
-  if (!carried) // branches capture them
+  if (!carried) // branches capture the variables' values
     for (std::size_t i = given.size(); i < all.size(); ++i)
       placeOfCapture.push_back(capture(all[i]));
   for (const std::shared_ptr<Trace> &trace : traces)

@@ -42,7 +42,7 @@ Size slicesOf(const char *operation, const std::vector<Tensor> &xs, SourceLocati
   return (known0 == xs.end() ? xs[0] : *known0).shape(where)[0];
 }
 
-// Slices along axis 0.
+// The slices at an index along axis 0.
 std::vector<Tensor> slicesAt(const char *operation, const std::vector<Tensor> &xs, const Tensor &index,
                              SourceLocation where) {
   CallSite site(where, operation);
@@ -55,9 +55,9 @@ std::vector<Tensor> slicesAt(const char *operation, const std::vector<Tensor> &x
   return slices;
 }
 
-// The same eagerly, for all places one after the other. The gradient of a slice is as large as what it is taken from,
-// and those of all slices of a tensor together are its size squared: where a tape records them, they are taken from
-// blocks, of which there are as many as each has slices.
+// Takes all slices eagerly, one after the other. The gradient of a slice is as large as the tensor that has the slice,
+// so that the time for the gradients of all slices grows with the square of their number. If a tape records, slices are
+// taken from blocks instead. There are about as many blocks as each has slices.
 class SlicesInOrder {
 public:
   SlicesInOrder(const char *operation, const std::vector<Tensor> &xs, std::int64_t count, SourceLocation where)
@@ -86,7 +86,7 @@ private:
   std::vector<Tensor> block;
 };
 
-// The results of all steps are stacked, so that they must be alike.
+// The results of all steps are stacked, so they must have the same structure and types.
 void requireSameResults(const char *operation, const Produced &before, const Produced &now, SourceLocation where) {
   if (differ(before, now))
     throw ValueError(absl::StrCat(operation, ": a step gives other host values than the one before"), where);
@@ -99,7 +99,7 @@ void requireSameResults(const char *operation, const Produced &before, const Pro
   }
 }
 
-// The shape of the results of so many slices. ShapeError where that of one is not known.
+// The shape of `count` stacked results. ShapeError if a size of one result is unknown.
 Shape stackedShape(const char *operation, const Tensor &one, const Size &count, SourceLocation where) {
   const schema::TensorType &type = *implOf(one, where).type;
   if (!type.isStatic())
@@ -189,14 +189,14 @@ Scanned runScan(const char *operation, const ScanBody &body, const Produced &ini
     return scanned;
   }
 
-  // Numbers of slices that only the call knows are compared there.
+  // The call compares numbers of slices that only the call knows.
   for (std::size_t i = 0; i < xs.size(); ++i)
     if (implOf(xs[i]).type->dims[0] == schema::kOpenSize && (count.is_known() || i > 0)) {
       CallSite site(where, operation);
       Tensor isEqual = equal(Operand(xs[i].shape(where)[0], where), Operand(count, where));
       assert_true(Operand(isEqual, where), absl::StrCat(operation, ": the tensors have different numbers of slices"));
     }
-  // A loop over the index. The results are loop variables, of which each iteration sets a slice.
+  // A loop over the index. The stacked results are loop variables. Each iteration sets one slice of them.
   const std::size_t numCarry = initial.tensors.size();
   const Tensor steps = Operand(count, where).toTensor(DType::Int64);
   std::vector<Tensor> variables{at(0)};

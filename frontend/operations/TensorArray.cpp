@@ -197,7 +197,7 @@ TensorArray &TensorArray::scatter(const Operand &indices, const Operand &x) {
     scatterWhole(at, values, name, where);
     return *this;
   }
-  // In the order of the indices, in which an array grows.
+  // Writes in the order of the indices, because an array grows in this order.
   std::vector<std::size_t> order(known->size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::sort(order, {}, [&](std::size_t i) { return (*known)[i]; });
@@ -233,8 +233,8 @@ void TensorArray::scatterWhole(const Tensor &indices, const Tensor &x, const cha
     throw AssertionError(absl::StrCat(name, ": index ", *place, " is given twice"), where);
   if (!state.options.overwrite)
     requireNotWritten(name, gatherAt(parts.written, indices, where), knownIndices(indices), where);
-  // Each place takes its element from the elements, or from x behind them. An index that is given twice gives a place
-  // behind both, which is not looked at.
+  // Each place takes its element from the elements, or from x, which is put behind them. For an index that is given
+  // twice, `from` means nothing, and the check above has failed.
   const Tensor own = iota({size}, DType::Int64, 0, where), numbers = iota({count}, DType::Int64, 0, where);
   const Tensor wide = cast(Operand(indices, where), DType::Int64);
   const Tensor moved = sub(Operand(add(Operand(numbers, where), Operand(size, where)), where), Operand(wide, where));
@@ -305,7 +305,7 @@ Tensor TensorArray::gather(const Operand &indices) const {
 Tensor TensorArray::gatherWritten(const Tensor &indices, const char *name, SourceLocation where) const {
   const ArrayParts parts = partsOf(*state_, where);
   if (!state_->options.zeros && !isAllWritten(*state_)) {
-    const Tensor flags = gatherAt(parts.written, indices, where); // refuses what are no indices
+    const Tensor flags = gatherAt(parts.written, indices, where); // refuses tensors that are no indices
     requireWritten(name, flags, knownIndices(indices), where);
   }
   return gatherAt(parts.elements, indices, where);

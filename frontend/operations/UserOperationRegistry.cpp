@@ -21,7 +21,7 @@ struct Registry {
   std::map<std::string, std::shared_ptr<const Registered>> operations;
 };
 Registry &registry() {
-  static auto *operations = new Registry; // never destroyed: native code may still call while the process ends
+  static auto *operations = new Registry; // never destroyed: native code may still look it up while the process ends
   return *operations;
 }
 
@@ -31,7 +31,7 @@ std::shared_ptr<const Registered> registered(const std::string &name) {
   return found == registry().operations.end() ? nullptr : found->second;
 }
 
-// Answers the compiler by the program's own rules. No exception may pass into the compiler.
+// Answers the compiler by the rules of users' operations. No exception may pass into the compiler.
 struct Rules : schema::ExternRules {
   schema::RecordingRef batched(const std::string &symbol, std::span<const schema::TensorType> operands,
                                const std::vector<bool> &isBatched, std::string &error) override {

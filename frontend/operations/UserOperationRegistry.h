@@ -13,12 +13,13 @@
 
 namespace calque::detail {
 
-// Traces an operation's own rule for batches. `isBatched` says which operands have a batch dimension. It may throw what
+// Traces an operation's own batching rule. `isBatched` says which operands have a batch dimension. It may throw what
 // the user's code throws.
 using BatchingProgram = std::function<schema::RecordingRef(std::span<const schema::TensorType> operands,
                                                            const std::vector<bool> &isBatched)>;
 
-// False if there is an operation of that name already. `batching` is empty for an operation without such a rule.
+// Registers an operation. False if there is an operation of that name already. `batching` is empty for an operation
+// without a batching rule.
 bool addUserOperation(std::shared_ptr<const OperationDefinition> definition, BatchingProgram batching);
 
 // The operation of that name, or null.

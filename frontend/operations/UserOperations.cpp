@@ -24,7 +24,7 @@ std::vector<TensorSpec<>> specsOf(std::span<const schema::TensorType> types) {
   return specs;
 }
 
-// The program of an operation's own rule for batches.
+// Traces the program of an operation's own batching rule.
 schema::RecordingRef batchedProgram(const OperationDefinition &definition, std::span<const schema::TensorType> operands,
                                     const std::vector<bool> &isBatched) {
   std::vector<TracedParameter> parameters;
@@ -60,7 +60,7 @@ std::vector<std::int64_t> resultTypesOf(const OperationDefinition &definition,
 Operation::Operation(OperationDefinition definition, SourceLocation where) {
   if (definition.name.empty())
     throw ValueError("an operation needs a name", where);
-  if (runtime::printable(definition.name) != definition.name) // a file would have another
+  if (runtime::printable(definition.name) != definition.name) // a file would have another name
     throw ValueError(absl::StrCat("the name of operation '", definition.name, "' has a control character"), where);
   if (!definition.types || !definition.kernel)
     throw ValueError(absl::StrCat("operation '", definition.name, "' needs a type rule and a kernel"), where);
@@ -78,12 +78,13 @@ Operation::Operation(OperationDefinition definition, SourceLocation where) {
 }
 
 namespace {
-// Throws the same error with that line, if it is one of these.
+// Throws the error again with a line, if its class is among `Errors`.
 template <typename... Errors> void rethrowAt(const Error &error, SourceLocation where) {
   ((typeid(error) == typeid(Errors) ? throw Errors(error.what(), where) : void()), ...);
 }
 
-// What the type rule gives. An error of it gets the line of the call, which it can't know.
+// The result types that the type rule gives. An error of the rule gets the line of the call, which the rule does not
+// know.
 std::vector<std::int64_t> resultsOf(const OperationDefinition &definition, const std::vector<Tensor> &inputs,
                                     SourceLocation where) {
   std::vector<schema::TensorType> operands;

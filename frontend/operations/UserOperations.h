@@ -6,8 +6,8 @@
 
 namespace calque::detail {
 
-// The types of the results for operands of these types, as the attribute of an operation has them. ShapeError for sizes
-// that are not known, ValueError where there are no results, and what the type rule throws.
+// The types of the results for operands of these types, in the form of the operation's attribute. ShapeError if a size
+// is unknown, ValueError if there are no results, and the errors of the type rule.
 std::vector<std::int64_t> resultTypesOf(const OperationDefinition &definition,
                                         std::span<const schema::TensorType> operands, SourceLocation where);
 

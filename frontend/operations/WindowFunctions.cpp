@@ -37,13 +37,13 @@ struct Called {
     detail::throwFault(fault, where);
   }
 
-  // The dimensions that a window slides along, of images.
+  // The number of dimensions of the images along which a window slides.
   std::size_t spatialRank(const Tensor &images) const {
     if (images.rank() < 3 || images.rank() > 5)
       refuse(schema::shapeFault(absl::StrCat("images must have rank 3 to 5, [N,...,C], not ", typeOf(images))));
     return static_cast<std::size_t>(images.rank() - 2);
   }
-  // The numbers, or as many ones as there are dimensions if there are none.
+  // The numbers; if there are none, a 1 for each dimension.
   Ints perDimension(Ints numbers, std::size_t rank, const char *what) const {
     if (numbers.empty())
       numbers.assign(rank, 1);
@@ -64,7 +64,7 @@ struct Called {
   const CallSite library;
 };
 
-// The images and filters, of which a number has the type of the other one.
+// The images and filters as tensors. A number gets the type of the other operand.
 std::vector<Tensor> adopted(const Operand &input, const Operand &filter) {
   const Operand *operands[] = {&input, &filter};
   return detail::adoptNumbers(OpId::Conv, operands);
@@ -125,7 +125,7 @@ Tensor depthwise_conv2d(const Operand &input, const Operand &filter, DepthwiseOp
 }
 
 namespace {
-// Of a dilated window: more is refused before sizes overflow.
+// The largest reach of a dilated window. A larger one is refused, before sizes overflow.
 constexpr std::int64_t kMostReach = std::int64_t(1) << 40;
 } // namespace
 
@@ -163,10 +163,11 @@ Tensor conv_transpose(const Operand &input, const Operand &filter, ConvTranspose
   Ints dilations = call.perDimension(std::move(options.dilations), rank, "dilations"), outputPadding, pads;
   if (!options.output_padding.empty())
     outputPadding = call.perDimension(std::move(options.output_padding), rank, "output padding");
-  // The images are the result of a convolution, and the result is the cotangent of its operand, whose sizes are those
-  // of a tensor that nothing reads: each place repeated by the strides, and what a window reaches further, or less.
+  // The images are the cotangent of a convolution's result, and the result is the cotangent of its operand. A tensor
+  // `like`, whose elements nothing reads, has the operand's sizes: the images' sizes times the strides, plus `further`,
+  // by which a window reaches further than its stride, or less far.
   Ints further(rank + 2, 0), beyond(rank + 2, 0);
-  bool isNothing = false; // of images without elements
+  bool isNothing = false; // whether images without elements give a size below 0
   for (std::size_t i = 0; i < rank; ++i) {
     if (dilations[i] < 1)
       call.refuse(
@@ -184,11 +185,12 @@ Tensor conv_transpose(const Operand &input, const Operand &filter, ConvTranspose
       call.refuse(schema::valueFault(absl::StrCat(
           "output padding must not be negative, and less than the strides ", schema::listString(strides),
           " or the dilations ", schema::listString(dilations), ", unlike ", schema::listString(outputPadding))));
-    // Where Keras lets the first window begin.
+    // The first window begins where Keras lets it begin.
     const std::int64_t added = outputPadding[i], pad = same ? size / 2 : 0;
     const std::int64_t around = same ? size + size % 2 - 2 + added : 2 * (size - 1) + added;
     const std::int64_t before = same ? std::min(around / 2 + around % 2, size - 1) : size - 1;
-    // What is cut off in front and behind. As much as the stride behind the last window nothing is reached: zeros.
+    // `low` and `high` are cut off in front and behind. If `high` is negative, no window reaches the last places of the
+    // result. Up to stride - 1 of them are in the convolution's operand. Zeros are appended for the others.
     const std::int64_t low = size - 1 - before, high = 2 * pad - added - low;
     beyond[i + 1] = std::max<std::int64_t>(-high - (strides[i] - 1), 0);
     further[i + 1] = size - strides[i] - 2 * pad + added - beyond[i + 1];
@@ -263,7 +265,7 @@ Tensor pool(const Called &call, const Operand &input, WindowReduction reduction,
       count *= static_cast<double>(size);
     result = div(Operand(result, call.where), Operand(count, call.where));
   } else if (reduction == WindowReduction::Mean) {
-    // How many elements of the images each window has is the same for all images and channels.
+    // The number of elements in a window is the same for all images and channels.
     Shape one = images.shape();
     one.front() = 1;
     one.back() = 1;

@@ -27,7 +27,7 @@ using schema::OpId;
 
 namespace {
 
-// Keeps kernels as images, which nothing runs here.
+// Keeps kernels as images. Nothing runs them here.
 class KernelImages : public runtime::KernelSource {
 public:
   runtime::KernelRef find(const runtime::KernelKey &key) override {
@@ -52,7 +52,7 @@ private:
   std::vector<runtime::Image> images;
 };
 
-// What a function of the header has in it.
+// Whether a name is used inside of the header's functions.
 bool isOfHeader(std::string_view name) {
   for (const char *own : {"NULL", "arguments_", "calque_call", "calque_library", "calque_model", "capacities_", "model",
                           "result_sizes", "results_", "sizes_"})
@@ -61,14 +61,14 @@ bool isOfHeader(std::string_view name) {
   return false;
 }
 
-// Names that C keeps for itself.
+// Whether C reserves a name for implementations.
 bool isOfImplementation(const std::string &name) {
   return name.starts_with("__") ||
          (name.size() > 1 && name[0] == '_' && std::isupper(static_cast<unsigned char>(name[1])));
 }
 
-// Names that C keeps for itself, and those in capitals, as macros have: "__x", "_X", "EOF". With a number behind it
-// there is no macro of the name.
+// Whether C reserves a name, or it is in capitals, as the names of macros are: "__x", "_X", "EOF". With a number behind
+// it, such a name is no macro's.
 bool isMacroLike(const std::string &name) {
   auto isUpper = [](unsigned char c) { return std::isupper(c) != 0; };
   auto isLower = [](unsigned char c) { return std::islower(c) != 0; };
@@ -81,7 +81,7 @@ bool isName(const std::string &text) {
          std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) || c == '_'; });
 }
 
-// "argument 0 'x'" is x, "argument 1[2]" argument_1_2.
+// A name in C for a path: x for "argument 0 'x'", argument_1_2 for "argument 1[2]".
 std::string nameOf(const std::string &path) {
   if (std::size_t quote = path.find(" '"); quote != std::string::npos && path.ends_with('\''))
     if (std::string name = path.substr(quote + 2, path.size() - quote - 3); isName(name))
@@ -97,18 +97,19 @@ std::string nameOf(const std::string &path) {
   return name;
 }
 
-// As a part of a comment.
+// The text as it can stand in a comment of C.
 std::string inComment(std::string text) {
   for (char &c : text)
     if (static_cast<unsigned char>(c) < ' ')
       c = ' ';
-  for (const char *mark : {"*/", "/*"}) // which would end the comment, or look as if one began in it
+  for (const char *mark : {"*/", "/*"}) // marks that would end the comment, or seem to begin another
     for (std::size_t at = 0; (at = text.find(mark, at)) != std::string::npos; ++at)
       text.insert(at + 1, " ");
   return text;
 }
 
-// The names of one function's parameters: no two are equal, and none is one that the function needs itself.
+// The names of a C function's parameters. They differ from each other, and from the names that the function uses
+// itself.
 class ParameterNames {
 public:
   explicit ParameterNames(std::string library) : taken{std::move(library)} {}
@@ -126,11 +127,11 @@ private:
 
 // A tensor of a signature.
 struct Parameter {
-  std::string wanted, path; // what its name in C is made from, and what messages call it
-  bool isPlain;             // whether the one tells the other
+  std::string wanted, path; // what its name in C is made from; its name in messages
+  bool isPlain;             // whether `wanted` tells `path`
 };
 Parameter parameterOf(const std::string &path) {
-  // Of "argument 1[2]" and "argument 0 'x'" no space is one of a name.
+  // The spaces that belong to no name: one in "argument 1[2]", two in "argument 0 'x'".
   const std::ptrdiff_t spaces = path.starts_with("argument ") + absl::StrContains(path, " '");
   const bool isPlain = std::ranges::count(path, ' ') == spaces && !absl::StrContains(path, "''") &&
                        !absl::StrContains(path, "\"\"") && std::ranges::all_of(path, [](unsigned char c) {
@@ -146,7 +147,7 @@ runtime::Machine machineOf(runtime::Cpu cpu) {
   return cpu == runtime::Cpu::Aarch64 ? runtime::Machine::Aarch64 : runtime::Machine::X86_64;
 }
 
-// Derivatives are those of floating-point results with respect to floating-point arguments.
+// A pullback needs floating-point results and floating-point arguments.
 bool hasPullback(const SavedTrace &trace) {
   auto isFloating = [](const SignaturePart &part) {
     return part.kind == SignaturePart::Kind::Tensor && is_floating(part.type.dtype);
@@ -157,7 +158,7 @@ bool hasPullback(const SavedTrace &trace) {
 
 class AheadCompiler {
 public:
-  // `names` are those of the saved functions, which keep them.
+  // `names` are the names of the saved functions, which the C functions keep.
   AheadCompiler(std::string name, runtime::Cpu cpu, const std::vector<std::string> &names, SourceLocation where)
       : name(std::move(name)), where(where), object(machineOf(cpu)), kept(names.begin(), names.end()) {
     library = this->name;
@@ -168,7 +169,8 @@ public:
     description.cpu = cpu;
   }
 
-  // Gives the function's own name, which has a number behind it where another trace is called so already.
+  // Adds a C function for a trace, and returns its name. A number follows the name if another trace has the name
+  // already.
   std::string add(const std::string &function, const SavedTrace &trace) {
     std::vector<Parameter> arguments, results;
     for (const SignaturePart &part : trace.signature.parts) {
@@ -186,14 +188,14 @@ public:
     if (std::unique_ptr<const CapturedPanels> made = panelsOf(*trace.program, trace.captures, where)) {
       add(own, function, made->recording, made->captures, trace.variables, arguments, results,
           notesOf(function, trace));
-      panels.push_back(std::move(made)); // which `captureNumbers` knows by address
+      panels.push_back(std::move(made)); // kept, because `captureNumbers` knows their captures by address
     } else {
       add(own, function, *trace.program, trace.captures, trace.variables, arguments, results, notesOf(function, trace));
     }
     return own;
   }
 
-  // `own`: the name of what add() has made of the trace.
+  // `own` is the name that add() has returned for the trace.
   void addPullback(const std::string &function, const std::string &own, const SavedTrace &trace) {
     using Tensors = std::vector<Tensor>;
     std::vector<Tensor> given;
@@ -268,7 +270,7 @@ public:
   }
 
 private:
-  // What C calls a function: its own name, as far as C has such names.
+  // The name of a function in C: its own name, if that can be a part of a name in C.
   static std::string inC(const std::string &function) {
     if (isName(absl::StrCat("_", function)))
       return function;
@@ -280,8 +282,8 @@ private:
     return std::ranges::any_of(kept, [&](const std::string &each) { return absl::StrCat(name, "_", each) == global; });
   }
 
-  // A name that nothing has: with the ending, or with a number. Saved functions keep theirs, unless C has it with the
-  // library's in front.
+  // A name that no other C function has: with the ending, or else with a number. A saved function keeps its name,
+  // unless C or the library has the name with `name` in front.
   std::string freeName(const std::string &function, const std::string &ending = "") {
     const std::string wanted = inC(function);
     std::string own = wanted + ending;
@@ -295,7 +297,7 @@ private:
     return own;
   }
 
-  // What a signature in C does not say: another name, and the values that numbers and texts had.
+  // What the signature in C does not say: the function's name if it has another one in C, and the host values.
   std::vector<std::string> notesOf(const std::string &function, const SavedTrace &trace) const {
     std::vector<std::string> notes;
     if (inC(function) != function || isNameOfC(absl::StrCat(name, "_", function)))
@@ -306,7 +308,7 @@ private:
     return notes;
   }
 
-  // `own` is what C calls the function, and `function` what messages do.
+  // `own` is the function's name in C, `function` its name in messages.
   void add(const std::string &own, const std::string &function, const schema::Recording &program,
            const std::vector<Tensor> &captures, const std::vector<BoundVariable> &variables,
            const std::vector<Parameter> &arguments, const std::vector<Parameter> &results,
@@ -377,7 +379,7 @@ private:
     return static_cast<std::uint32_t>(found->second);
   }
 
-  // Adds the C function to the header. Gives what messages call its arguments.
+  // Adds the C function to the header. Returns the names of its arguments in messages.
   std::vector<std::string> declare(const standalone::StandaloneFunction &made, const ProgramInterface &interface,
                                    const std::vector<Parameter> &ofArguments, const std::vector<Parameter> &ofResults,
                                    std::vector<std::string> notes) {
@@ -393,7 +395,7 @@ private:
     };
     std::vector<std::string> arguments = named(ofArguments);
     const std::vector<std::string> results = named(ofResults);
-    // The size or capacity of a tensor.
+    // The name of a parameter with a size or the capacity of a tensor.
     auto numberOf = [&](const std::string &tensor, const std::string &ending, const std::string &meaning) {
       std::string own = names.add(tensor + ending);
       if (own != tensor + ending)
@@ -464,8 +466,8 @@ private:
         "u, calque_kernels_of_", name, "};\n", declarations, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
   }
 
-  const std::string name; // what those of functions begin with
-  std::string library;    // the name of what calque_open takes
+  const std::string name; // the names of functions begin with it
+  std::string library;    // the name of the calque_library that calque_open takes
   const SourceLocation where;
   CompileOptions options;
   KernelImages images;
@@ -531,7 +533,7 @@ void compile_ahead(const SavedFunctions &functions, const std::string &object, c
   detail::AheadCompiler compiler(std::move(name), cpu, names, where);
   for (const std::string &each : names) {
     std::shared_ptr<const detail::SavedFunction> function = detail::SavedAccess::functionOf(functions, each, where);
-    std::vector<std::string> own; // of each trace
+    std::vector<std::string> own; // the name in C of each trace
     for (const detail::SavedTrace &trace : function->traces)
       own.push_back(compiler.add(each, trace));
     for (std::size_t i = 0; std::ranges::count(options.pullbacks, each) && i < own.size(); ++i)

@@ -23,7 +23,7 @@ using detail::fail;
 
 namespace {
 
-// Metadata of a checkpoint's own: its version, and the number of the last save.
+// The metadata of each checkpoint: its version, and the number of the last save.
 constexpr const char *kCheckpoint = "calque.checkpoint", *kVersion = "1", *kCounter = "calque.save_counter";
 
 std::string fileOf(const std::string &path) {
@@ -72,7 +72,7 @@ struct ListOfObjects : Trackable {
 };
 } // namespace
 
-// An empty handle among them is as one alone: no object, which the checkpoint refuses.
+// If a handle among the objects is empty, the part has no object, and the checkpoint refuses it.
 void CheckpointPart::keep(std::vector<std::shared_ptr<Trackable>> objects) {
   if (std::ranges::find(objects, nullptr) == objects.end())
     owner_ = std::make_shared<ListOfObjects>(std::move(objects));
@@ -85,7 +85,7 @@ detail::CheckpointState::~CheckpointState() {
   } catch (const std::exception &error) {
     try {
       warn(absl::StrCat("checkpoint: a save beside the program has failed: ", error.what()), {});
-    } catch (...) { // of a handler
+    } catch (...) { // from a handler of warnings
     }
   }
 }
@@ -114,7 +114,7 @@ void detail::CheckpointState::wait() {
 //===-- Saving ----------------------------------------------------------------------------------===//
 
 detail::CheckpointState::Snapshot detail::CheckpointState::snapshot(SourceLocation where) const {
-  CallSite site(where); // of what is wrong with a name, or an iterator of a data set may find fault with
+  CallSite site(where); // errors of names, or of a data set's iterator, have this line
   const CheckpointItems all = items();
   const Restoration::Waiting waiting = Restoration::waitingFor(all);
   Snapshot result;
@@ -128,10 +128,10 @@ detail::CheckpointState::Snapshot detail::CheckpointState::snapshot(SourceLocati
     if (state.standIn)
       throw LeakedTensorError("a variable that was an argument of a traced function is used outside of the trace",
                               where);
-    // The handle keeps the elements: a program that assigns the variable writes elsewhere meanwhile.
+    // The entry keeps the elements. If the program assigns the variable meanwhile, it writes to other memory.
     result.entries.push_back(TensorEntry::of(name(path), state.value, where));
   };
-  // All at once, so that no call in between changes some of them.
+  // Locks all variables at once, so that no call changes some of them in between.
   std::set<const VariableState *> states;
   for (const CheckpointItems::OfVariable &item : all.variables)
     states.insert(item.state.get());
@@ -153,13 +153,14 @@ detail::CheckpointState::Snapshot detail::CheckpointState::snapshot(SourceLocati
                      found == known.end() ? item.state->name : absl::StrCat(item.kind, "/", found->second)),
         *item.state);
   }
-  locks.clear(); // what follows may be code of the user's
+  locks.clear(); // the following calls may run the user's code
   for (const CheckpointItems::OfTensor &item : all.tensors)
     if (item.tensor->defined())
       result.entries.push_back(TensorEntry::of(name(item.path), *item.tensor, where));
   for (const CheckpointItems::OfText &item : all.texts)
     result.metadata[name(item.path)] = item.save();
-  // What is made later has its value here meanwhile, or a program that ends before would lose it.
+  // Values that wait for parts which are made later are saved too. Otherwise a program that ends before it makes the
+  // parts would lose the values.
   for (const auto &[path, value] : waiting.tensors)
     if (paths.insert(path).second)
       result.entries.push_back(TensorEntry::of(path, value, where));
@@ -192,9 +193,9 @@ void detail::CheckpointState::write(const std::string &file, std::shared_ptr<Fil
       } catch (...) {
         fault = std::current_exception();
       }
-      shared.reset(); // a file that could not be written goes before anybody has waited for it
+      shared.reset(); // removes a file that could not be written, before anybody waits for the save
     });
-  } catch (const std::system_error &) { // there can be no more threads
+  } catch (const std::system_error &) { // no more threads can be made
     (*shared)();
   }
 }
@@ -221,7 +222,7 @@ std::string detail::CheckpointState::writeNumbered(const std::string &directory,
     reserved = FileWriter::reserve(absl::StrCat(prefix, "-", number, kCheckpointEnding), where);
     if (!reserved && asked)
       throw ValueError(absl::StrCat("save: ", prefix, "-", number, " is being saved by another checkpoint"), where);
-    // Another one may have been finished, and even removed, since the directory was read.
+    // Since the directory was read, another checkpoint may have finished a file, and even removed it.
     const std::int64_t now = highest();
     if (reserved && !asked && now >= number)
       reserved.reset();
@@ -361,7 +362,7 @@ const RestoreStatus &RestoreStatus::assert_existing_objects_matched(SourceLocati
 const RestoreStatus &RestoreStatus::assert_consumed(SourceLocation where) const {
   assert_existing_objects_matched(where);
   if (const std::vector<std::string> names = unused(); !names.empty()) {
-    of_->expectPartial(); // the error says it
+    of_->expectPartial(); // the error names the values
     throw AssertionError(absl::StrCat("restore: nothing has taken ", listed(names), " of ", of_->path),
                          detail::userLine(where));
   }

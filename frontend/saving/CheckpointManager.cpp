@@ -80,7 +80,7 @@ struct CheckpointManager::Kept {
   std::optional<std::int64_t> most;
   std::optional<std::chrono::duration<double>> every;
   runtime::ForkMutex mutex;
-  // Those that are not removed, and when the last of them was written.
+  // The numbers of the files that are never removed, and when the last of these files was written.
   std::set<std::int64_t> forever;
   double last = 0;
 
@@ -95,7 +95,7 @@ struct CheckpointManager::Kept {
     return found;
   }
 
-  // Removes the oldest ones beyond those that are kept.
+  // Removes the oldest files beyond the number of files to keep.
   void rotate(SourceLocation where) {
     const std::vector<NumberedFile> found = forNow();
     const std::size_t kept = most ? static_cast<std::size_t>(*most) : found.size();
@@ -142,7 +142,7 @@ CheckpointManager::CheckpointManager(Checkpoint checkpoint, std::string director
   if (const std::optional<double> &hours = options_.keep_checkpoint_every_n_hours) {
     kept->every = std::chrono::duration<double>(*hours * 3600);
     kept->last = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-    // A manager before this one would have removed the others.
+    // Files beyond the newest ones were kept forever by an earlier manager, which would have removed them otherwise.
     const std::vector<NumberedFile> found = detail::numberedFiles(directory_, options_.checkpoint_name);
     const std::size_t newest = options_.max_to_keep ? static_cast<std::size_t>(*options_.max_to_keep) : found.size();
     for (std::size_t i = 0; i + newest < found.size(); ++i) {

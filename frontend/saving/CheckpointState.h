@@ -1,4 +1,4 @@
-// What a checkpoint consists of, and its files: <name>-<number>.safetensors in a directory.
+// The parts of a checkpoint, and its files: <name>-<number>.safetensors in a directory.
 #ifndef CALQUE_FRONTEND_SAVING_CHECKPOINTSTATE_H
 #define CALQUE_FRONTEND_SAVING_CHECKPOINTSTATE_H
 
@@ -13,7 +13,7 @@ namespace calque::detail {
 
 struct CheckpointState {
   std::vector<Checkpoint::Entry> parts;
-  std::int64_t counter = 0; // of the last save
+  std::int64_t counter = 0; // the number of the last save
 
   // Waits for a save in progress, and warns if it has failed.
   ~CheckpointState();
@@ -28,15 +28,16 @@ struct CheckpointState {
   };
   Snapshot snapshot(SourceLocation where) const;
 
-  // Writes on this thread, or on a thread beside the program: to `file`, or to the reserved one. Then calls `then`.
+  // Writes to `file`, or to the reserved file if there is one, and then calls `then`. With enable_async, another thread
+  // does so.
   void write(const std::string &file, std::shared_ptr<FileWriter> reserved, CheckpointOptions options,
              SourceLocation where, std::function<void()> then);
-  // Writes <name>-<number> into a directory, and gives its path: the number that is asked for, which is above those of
-  // the directory, or else the next one that nobody has, also while others save there.
+  // Writes <name>-<number> into a directory, and returns its path. `number` is above the numbers in the directory.
+  // Without it, the file gets the next number that no file has, even if others save there at the same time.
   std::string writeNumbered(const std::string &directory, const std::string &name, std::optional<std::int64_t> number,
                             CheckpointOptions options, SourceLocation where, std::function<void()> then);
   void wait();
-  // Null if there is no path.
+  // Restores from a file. Null if there is no path. With `counts`, later saves count on from the number in the file.
   std::shared_ptr<Restoration> restored(const std::optional<std::string> &path, bool counts, SourceLocation where);
   std::shared_ptr<Restoration> restoredFrom(const std::string &path, bool counts, SourceLocation where);
 
@@ -60,10 +61,10 @@ struct NumberedFile {
   std::int64_t number;
   std::string name; // without the number
   timespec written;
-  // Without the ending.
+  // The path without the ending.
   std::string path(const std::string &directory) const;
 };
-// Those of one name or of all, by their numbers. A name without a directory is one of the current directory.
+// The numbered files of one name or of all names, in the order of their numbers. An empty directory is the current one.
 std::vector<NumberedFile> numberedFiles(const std::string &directory, const std::optional<std::string> &name);
 std::string pathIn(const std::string &directory, const std::string &name);
 void makeDirectory(const std::string &directory, SourceLocation where);

@@ -9,7 +9,7 @@ using runtime::Fixup;
 using runtime::Image;
 
 namespace {
-constexpr std::uint32_t kFirstSymbol = 4; // behind none and those of the three sections
+constexpr std::uint32_t kFirstSymbol = 4; // after the empty symbol and the symbols of the three sections
 
 std::uint32_t symbolOf(Fixup::Part part) { return part == Fixup::Part::Code ? 1 : 2; }
 
@@ -98,7 +98,7 @@ void ElfObject::addAddresses(const std::string &name, std::span<const std::optio
 
 std::vector<std::byte> ElfObject::file() const {
   // The sections: none, the three with contents, their relocations, symbols, their names, the sections' names, and the
-  // note that no stack is executed.
+  // note that the stack is not executable.
   enum {
     None,
     Code,
@@ -166,7 +166,7 @@ std::vector<std::byte> ElfObject::file() const {
   put(Symbols, table, 8);
   headers[Symbols].sh_type = SHT_SYMTAB;
   headers[Symbols].sh_link = Names;
-  headers[Symbols].sh_info = kFirstSymbol; // those before are local
+  headers[Symbols].sh_info = kFirstSymbol; // the symbols before it are local
   headers[Symbols].sh_entsize = sizeof(Elf64_Sym);
   put(Names, std::as_bytes(std::span(names)), 1);
   headers[Names].sh_type = SHT_STRTAB;

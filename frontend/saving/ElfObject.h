@@ -19,14 +19,14 @@ public:
   explicit ElfObject(runtime::Machine machine) : machine(machine) {}
   // Adds code and data; returns the image's number.
   std::size_t addImage(const runtime::Image &image);
-  // Data that is only read, which others find by the name.
+  // Adds read-only data, which other files find by the name.
   void addBytes(const std::string &name, std::span<const std::byte> bytes);
-  // A function of an image, by what the image exports; none: null.
+  // A function that an image exports.
   struct FunctionAddress {
     std::size_t image;
     std::string symbol;
   };
-  // A list of addresses, which others find by the name.
+  // Adds a list of addresses, which other files find by the name. std::nullopt is a null address.
   void addAddresses(const std::string &name, std::span<const std::optional<FunctionAddress>> addresses);
   // The whole file.
   std::vector<std::byte> file() const;
@@ -39,7 +39,7 @@ private:
   };
   struct Symbol {
     std::string name;
-    std::optional<Section> section; // none: another file has it
+    std::optional<Section> section; // none: another file defines the symbol
     std::uint64_t offset = 0, size = 0;
   };
   struct Relocation {
@@ -56,7 +56,7 @@ private:
   const runtime::Machine machine;
   std::vector<std::byte> sections[3];
   std::vector<Placed> images;
-  std::vector<Symbol> symbols; // behind those of the sections
+  std::vector<Symbol> symbols; // after the symbols of the sections
   std::map<std::string, std::uint32_t> imports;
   std::vector<Relocation> relocations;
 };

@@ -24,8 +24,8 @@ namespace calque::detail {
 
 namespace {
 
-// What is being written is called <file>.<process>.<number> and then this; what has a path reserved, <file> and this.
-// Its writer has it locked, so that a process that ends lets it go.
+// The ending of files that are being written. Such a file is <file>.<process>.<number>.unfinished, or <file>.unfinished
+// if it reserves the path. Its writer locks it, so that the end of the process frees it.
 constexpr const char *kUnfinished = ".unfinished";
 constexpr std::chrono::minutes kLookedFor{1};
 
@@ -39,15 +39,16 @@ Lock lock(int descriptor) {
     return Lock::Free;
   return errno == EWOULDBLOCK ? Lock::Taken : Lock::Unknown;
 }
-// Whether a path still is that of an open file: another process may have moved or removed it before this one locked it.
+// Whether a path still leads to an open file. Another process may have moved or removed the file before this one locked
+// it.
 bool isAt(const std::string &path, int descriptor) {
   struct stat at{}, opened{};
   return ::lstat(path.c_str(), &at) == 0 && ::fstat(descriptor, &opened) == 0 && at.st_ino == opened.st_ino &&
          at.st_dev == opened.st_dev;
 }
 
-// A name is on the disk when its directory is. Some file systems don't know how, and a directory that can't be read
-// can't be opened either.
+// Writes a file's directory to the disk, and with it the file's name. False if the disk fails. Some file systems can't
+// do this, and a directory that may not be read can't be opened; neither counts as a failure.
 bool syncDirectoryOf(const std::string &path) {
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   const int directory = ::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -78,9 +79,9 @@ void failForMemory(const std::string &path, const MemoryError &error, SourceLoca
 }
 
 FileWriter::FileWriter(std::string given, SourceLocation where) : path(std::move(given)), where(where) {
-  static std::atomic<unsigned> count{0}; // tells apart what threads write to one path
+  static std::atomic<unsigned> count{0}; // tells apart the files that threads write for one path
   requirePath(path, where);
-  // A link stays one, and what it leads to is written.
+  // A symbolic link stays a link, and the file to which it leads is written.
   std::error_code fault;
   const std::filesystem::path real = std::filesystem::canonical(path, fault);
   target = fault ? path : real.string();
@@ -89,19 +90,19 @@ FileWriter::FileWriter(std::string given, SourceLocation where) : path(std::move
   if (exists && !S_ISREG(before.st_mode))
     fail("can't be written: it is no regular file");
   int descriptor = -1;
-  for (;;) { // another process may have had this number, and ended while it wrote
+  for (;;) { // an earlier process with this number may have ended while it wrote
     temporary = absl::StrCat(target, ".", ::getpid(), ".", count.fetch_add(1), kUnfinished);
     descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor < 0 && errno == EEXIST)
       continue;
     if (descriptor < 0 || (lock(descriptor) != Lock::Taken && isAt(temporary, descriptor)))
       break;
-    ::close(descriptor); // another one has removed it before it was locked
+    ::close(descriptor); // another process has removed the file before it was locked
   }
   file = descriptor < 0 ? nullptr : ::fdopen(descriptor, "wb");
   if (!file)
     fail(absl::StrCat("can't be written: ", std::strerror(errno)));
-  if (exists) // who may read it now may read it afterwards, and no others
+  if (exists) // the same users may read the file as before
     ::fchmod(descriptor, before.st_mode & 07777);
 }
 
@@ -119,7 +120,7 @@ std::unique_ptr<FileWriter> FileWriter::reserve(std::string path, SourceLocation
       descriptor = ::open(name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
       if (descriptor < 0 && errno == ENOENT)
         continue;
-      if (descriptor < 0) // it is somebody's else
+      if (descriptor < 0) // the file is somebody else's
         return nullptr;
     }
     if (descriptor < 0)
@@ -131,11 +132,11 @@ std::unique_ptr<FileWriter> FileWriter::reserve(std::string path, SourceLocation
     if (!isAt(writer->temporary, descriptor))
       continue;
     struct stat before{};
-    if (::lstat(writer->target.c_str(), &before) == 0) { // it was finished just now
+    if (::lstat(writer->target.c_str(), &before) == 0) { // another writer has just finished the file
       ::unlink(name);
       return nullptr;
     }
-    // What an ended process has left is begun anew.
+    // If an ended process has left contents, they are dropped.
     if (::ftruncate(descriptor, 0) || !(writer->file = ::fdopen(descriptor, "wb")))
       writer->fail(absl::StrCat("can't be written: ", std::strerror(errno)));
     std::move(close).Cancel();

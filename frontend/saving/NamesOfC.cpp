@@ -47,7 +47,7 @@ struct switch template this thread_local throw true try typedef typeid typename 
 unsigned using virtual void volatile wchar_t while xor xor_eq
 )";
 
-// What else the headers of C and POSIX declare or define; functions of C23 and POSIX 2024, too.
+// The other names that the headers of C and POSIX declare or define, with the functions of C23 and POSIX 2024.
 constexpr char kAtFileScope[] = R"(
 ABDAY_1 ABDAY_2 ABDAY_3 ABDAY_4 ABDAY_5 ABDAY_6 ABDAY_7 ABMON_1 ABMON_10 ABMON_11 ABMON_12 ABMON_2 ABMON_3 ABMON_4
 ABMON_5 ABMON_6 ABMON_7 ABMON_8 ABMON_9 ACCESSPERMS ACCOUNTING ACTION ADJ_ESTERROR ADJ_FREQUENCY ADJ_MAXERROR ADJ_MICRO
@@ -539,8 +539,8 @@ std::set<std::string_view> wordsOf(std::string_view text) {
   return words;
 }
 
-// Most functions of <math.h> and <complex.h> are there for the types _Float32, _Float64x and so on as well. Nothing for
-// other names. Their endings: f(16|32|64|128)x?(_r)?$
+// Returns a name without the ending f(16|32|64|128)x?(_r)?, or nothing if it has no such ending. With these endings,
+// most functions of <math.h> and <complex.h> exist for the types _Float32, _Float64x and so on.
 std::string_view withoutWidth(std::string_view name) {
   std::string_view left = name;
   for (std::string_view ending : {"_r", "x"})

@@ -1,4 +1,4 @@
-// Which identifiers a header for C must not declare, because the language or its library has them for something else.
+// Tells which identifiers a header for C must not declare, because the language or its library uses them.
 //
 //   isNameOfC("index");            // true: <strings.h> declares a function
 //   isNoParameter("index");        // false: a parameter may hide it
@@ -10,11 +10,11 @@
 
 namespace calque::detail {
 
-// Keywords, and what the headers of C and POSIX declare or define, as variables and functions of a header can't be
-// called.
+// Whether variables and functions of a header can't have this name, because it is a keyword, or the headers of C and
+// POSIX declare or define it.
 bool isNameOfC(std::string_view name);
 
-// Keywords and macros, as parameters of functions can't be called either.
+// Whether parameters of functions can't have this name either, because it is a keyword or a macro with small letters.
 bool isNoParameter(std::string_view name);
 
 } // namespace calque::detail

@@ -17,7 +17,7 @@ namespace calque {
 Trackable::~Trackable() = default;
 
 void Trackable::restore_made(const std::function<void(CheckpointVisitor &)> &parts) {
-  // A copy, because what is restored may be waited for anew.
+  // A copy, because restore() may change the list.
   for (const detail::Awaited &each : std::vector(awaited_.rbegin(), awaited_.rend()))
     each.from->restore(each.path, parts, {});
 }
@@ -28,7 +28,7 @@ void Trackable::unmake(const std::function<void(CheckpointVisitor &)> &parts) {
 }
 
 std::string CheckpointVisitor::pathOf(const std::string &name) const {
-  // In the root's names Calque has some for itself, as a file has them.
+  // Names of the root's parts are names in the file, where Calque has names of its own.
   if (name.empty() || name.find('/') != std::string::npos || (path_.empty() && name.starts_with("calque.")))
     throw ValueError(absl::StrCat("checkpoint: '", name, "'", path_.empty() ? "" : absl::StrCat(" in '", path_, "'"),
                                   " is no name of a part; it must not be empty, have no '/' and not begin with "
@@ -58,7 +58,7 @@ void CheckpointVisitor::text(const std::string &name, std::function<std::string(
 void CheckpointVisitor::part(const std::string &name, Trackable &part) {
   if (!items_.seen.insert(&part).second)
     return;
-  // Parts name their own by calls within each other, which need a stack.
+  // Parts name their own parts by nested calls, which need a stack.
   constexpr std::size_t kDeepest = 1000;
   if (items_.depth == kDeepest)
     throw ValueError(absl::StrCat("checkpoint: parts are nested at most ", kDeepest,
@@ -153,7 +153,7 @@ Restoration::~Restoration() {
                       " that nothing has taken, the first is '", left[0],
                       "'; expect_partial() says that it is meant so"),
          where);
-  } catch (...) { // of a handler
+  } catch (...) { // from a handler of warnings
   }
 }
 
@@ -177,7 +177,7 @@ std::vector<std::string> Restoration::pathsOf(const CheckpointItems::OfSlot &ite
 void Restoration::restore(const std::string &below, const std::function<void(CheckpointVisitor &)> &parts,
                           SourceLocation line) {
   line = userLine(line);
-  CallSite site(line); // of what is wrong with a name, and of the user's code
+  CallSite site(line); // errors of names, or of the user's code, have this line
   CheckpointItems items = CheckpointItems::of(below, parts);
   std::lock_guard lock(mutex);
   for (const CheckpointItems::OfVariable &item : items.variables) {
@@ -217,7 +217,8 @@ void Restoration::restore(const std::string &below, const std::function<void(Che
   for (const CheckpointItems::OfSlot &item : items.slots)
     find(item);
 
-  // Texts first, because the user's code may find fault with them: then those before it get back what they had.
+  // Texts are restored first, because the user's code may refuse one. The texts before it then get back their old
+  // values.
   std::vector<std::pair<const CheckpointItems::OfText *, std::string>> before;
   std::vector<Value<std::string> *> takenTexts;
   try {
@@ -258,7 +259,8 @@ void Restoration::restore(const std::string &below, const std::function<void(Che
     entry.restored = true;
   }
   for (const auto &[object, at] : items.later) {
-    // This restore takes the place of those before it, which then miss nothing.
+    // This restore replaces earlier ones of the same checkpoint, which then don't warn of values that nothing has
+    // taken.
     std::erase_if(object->awaited_, [&](const Awaited &each) {
       const bool isBefore = each.from->owner == owner;
       if (isBefore && each.from.get() != this)
@@ -290,7 +292,7 @@ void Restoration::giveBack(const std::string &below, const std::function<void(Ch
     back(item);
 }
 
-//===-- What waits ------------------------------------------------------------------------------===//
+//===-- Values that wait ------------------------------------------------------------------------===//
 
 namespace {
 
@@ -298,7 +300,7 @@ std::string below(const std::string &path, const std::string &rest) {
   return path.empty() ? rest : absl::StrCat(path, "/", rest);
 }
 
-// The object that a path leads to or into, the innermost one, and the rest of the path.
+// The innermost object on a path, and the rest of the path.
 template <typename Map>
 std::optional<std::pair<typename Map::const_iterator, std::string>> innermost(const Map &objects,
                                                                               const std::string &path) {
@@ -332,7 +334,8 @@ void Restoration::addWaiting(const CheckpointItems &items, const Objects &object
   std::lock_guard lock(mutex);
   if (!left)
     return;
-  // Where variables are now, by their paths in the file; what has some; and which have slots of which object.
+  // The variables, by their paths in the file; the paths of objects that have variables; and the paths of optimisers,
+  // with the variables for which they have slots.
   std::map<std::string, const CheckpointItems::OfVariable *> variables;
   HashSet<std::string> filled;
   HashSet<std::pair<std::string, const VariableState *>> withSlots;
@@ -350,8 +353,8 @@ void Restoration::addWaiting(const CheckpointItems &items, const Objects &object
   for (const CheckpointItems::OfSlot &item : items.slots)
     withSlots.emplace(item.path, item.of.get());
 
-  // Where a value would be now; none for one that nothing waits for. Where the rest of the file was said not to matter,
-  // only what surely is still to be made counts: parts of an object without any, and slots of variables without any.
+  // The present path of a value; std::nullopt if nothing waits for the value. After expect_partial(), a value waits
+  // only if its part is surely not made yet: its object has no variables, or its variable has no slots.
   const std::function<std::optional<std::string>(const std::string &)> pathNow =
       [&](const std::string &path) -> std::optional<std::string> {
     const auto found = innermost(objects, path);
@@ -384,7 +387,7 @@ void Restoration::addWaiting(const CheckpointItems &items, const Objects &object
         waiting.texts.emplace(*std::move(now), value.value);
 }
 
-//===-- What is left ----------------------------------------------------------------------------===//
+//===-- Values that nothing has taken -----------------------------------------------------------===//
 
 std::vector<std::string> Restoration::unused() const {
   std::lock_guard lock(mutex);

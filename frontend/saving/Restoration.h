@@ -14,11 +14,11 @@ namespace calque::detail {
 // The items that a visit of the parts has named, in order.
 struct CheckpointItems {
   struct OfVariable {
-    std::string path; // of a slot, that of what it belongs to among the slots of its kind
+    std::string path; // below the root
     std::shared_ptr<VariableState> state;
   };
   struct OfSlot {
-    std::string path, kind; // of the optimiser
+    std::string path, kind; // the optimiser's path, and the kind of the slot
     std::shared_ptr<VariableState> of, state;
   };
   struct OfTensor {
@@ -34,7 +34,7 @@ struct CheckpointItems {
   std::vector<OfSlot> slots;
   std::vector<OfTensor> tensors;
   std::vector<OfText> texts;
-  std::vector<std::pair<Trackable *, std::string>> later; // and their paths
+  std::vector<std::pair<Trackable *, std::string>> later; // objects that make parts later, and their paths
   HashSet<const void *> seen;
   std::size_t depth = 0; // of the object that is visited
 
@@ -50,8 +50,8 @@ public:
   // Warns of values that nothing has taken.
   ~Restoration();
 
-  // Gives the parts below a path their values, all or none of them. Values of parts that do not exist yet wait for
-  // them.
+  // Gives the parts below a path their values. If that fails, no part has changed. Values wait for parts that do not
+  // exist yet.
   void restore(const std::string &path, const std::function<void(CheckpointVisitor &)> &parts, SourceLocation where);
   void giveBack(const std::string &path, const std::function<void(CheckpointVisitor &)> &parts);
 
@@ -74,7 +74,7 @@ private:
     T value; // empty once it is taken
     bool taken = false;
   };
-  // The paths that a variable can be found at.
+  // The paths at which the file may have the value of a variable.
   std::vector<std::string> pathsOf(const CheckpointItems::OfVariable &item) const;
   std::vector<std::string> pathsOf(const CheckpointItems::OfSlot &item) const;
   template <typename T> void take(Value<T> &value);
@@ -84,16 +84,16 @@ private:
 
   const void *const owner;
   const SourceLocation where;
-  mutable std::recursive_mutex mutex; // as what is restored may make parts that wait
+  mutable std::recursive_mutex mutex; // recursive, because a part that is restored may make parts that wait
   std::map<std::string, Value<Tensor>> tensors;
   std::map<std::string, Value<std::string>> texts;
-  std::size_t left = 0; // of both, those that nothing has taken
+  std::size_t left = 0; // the number of tensors and texts that nothing has taken
   struct Known {
-    std::weak_ptr<VariableState> state; // tells whether it is still that one
+    std::weak_ptr<VariableState> state; // tells whether the address still is that variable's
     std::vector<std::string> paths;
     bool restored = false;
   };
-  // The variables that were seen, for their slots, and for what is missing.
+  // The variables that were visited. The paths of slots, and missing(), depend on them.
   HashMap<const VariableState *, Known> known;
   bool isPartial = false;
 };

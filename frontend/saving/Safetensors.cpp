@@ -7,7 +7,7 @@
 namespace calque {
 
 namespace {
-constexpr std::string_view kOwn = "calque."; // begins the names of what Calque keeps
+constexpr std::string_view kOwn = "calque."; // begins the names of Calque's own metadata
 }
 
 void detail::saveSafetensors(const std::string &path, const std::vector<std::pair<std::string, Tensor>> &tensors,

@@ -25,7 +25,8 @@ using schema::OpId;
 //===-- Calls -----------------------------------------------------------------------------------===//
 
 namespace {
-// Native code finds derivatives by the paths of the whole program, which operations by themselves do not have.
+// Runs native code of the whole program. A derivative in the program follows paths through the whole of it, which
+// operations that run one by one do not have.
 std::vector<Tensor> runNative(const SavedTrace &trace, std::span<const Tensor> arguments,
                               std::span<const Variable> variables, const SourceLocation &where) {
   SavedTrace::Native &native = *trace.native;
@@ -74,13 +75,13 @@ std::vector<Tensor> replay(const SavedTrace &trace, std::span<const Tensor> argu
   std::vector<schema::TensorType> types;
   for (const Tensor &each : given)
     types.push_back(*implOf(each, where).type);
-  // What is around it may know sizes that it leaves open.
+  // The trace around the program may know sizes that are unknown in the program.
   const schema::RecordingRef specialised = retyped(trace.program, types);
   const schema::Recording &program = *specialised;
   std::vector<Tensor> values(program.numValues());
   for (std::size_t i = 0; i < program.parameters.size(); ++i)
     values[schema::index(program.parameters[i])] = given[i];
-  UserCode lines; // each operation has its own
+  UserCode lines; // each operation has its own line
   for (const schema::RecordedOp &op : program.ops()) {
     CallSite site(locationOf(op.line), op.line.function, op.line.index);
     const SourceLocation line = locationOf(op.line);
@@ -109,8 +110,8 @@ std::vector<Tensor> replay(const SavedTrace &trace, std::span<const Tensor> argu
 }
 
 namespace {
-// LookupError for an operation of the user's that this program has not, and for one whose type rule does not give what
-// the file says: its kernel would run on tensors of other types and sizes than it is for.
+// LookupError if this program has not registered a user's operation, or if the operation's type rule does not give the
+// result types in the file. Otherwise the kernel would run on tensors of types and sizes for which it is not made.
 void requireOperation(const std::string &path, const schema::Recording &program, const schema::RecordedOp &op,
                       const SourceLocation &where) {
   std::span<const schema::Attribute> attributes = program.attributesOf(op);
@@ -159,8 +160,8 @@ std::string typesOf(const Signature &signature) {
   return absl::StrCat(text.empty() ? "(" : text, ")");
 }
 
-// How far a call is from fitting, to find the closest of many: parts that differ, those that are of other sizes alone
-// the least.
+// How far a call is from fitting a signature, to find the closest of many. Each part that differs adds to the distance;
+// a part that differs in sizes alone adds the least.
 std::size_t distance(const Signature &expected, const Signature &given) {
   const std::size_t common = std::min(expected.parts.size(), given.parts.size());
   std::size_t sum = 4 * (std::max(expected.parts.size(), given.parts.size()) - common);
@@ -176,7 +177,7 @@ std::size_t distance(const Signature &expected, const Signature &given) {
   return sum;
 }
 
-// The number of the trace that serves a call. SignatureError.
+// The number of the trace that serves a call. SignatureError if there is none.
 std::size_t traceFor(const SavedFunction &function, const Signature &given, SourceLocation where) {
   std::string text;
   for (std::size_t i = 0; i < function.traces.size(); ++i) {
@@ -185,7 +186,7 @@ std::size_t traceFor(const SavedFunction &function, const Signature &given, Sour
       return i;
   }
   if (const std::size_t number = function.traces.size(); number > 1) {
-    // The closest ones first; a file may have thousands.
+    // The closest signatures come first, because a file may have thousands.
     std::vector<std::pair<std::size_t, const Signature *>> closest;
     for (const SavedTrace &trace : function.traces)
       closest.emplace_back(distance(trace.signature, given), &trace.signature);
@@ -196,7 +197,7 @@ std::size_t traceFor(const SavedFunction &function, const Signature &given, Sour
       absl::StrAppend(&saved, i ? ", " : "", typesOf(*closest[i].second));
     if (number > kShown)
       absl::StrAppend(&saved, " and ", schema::counted(number - kShown, "other"));
-    // The types may be equal, and keys or lengths be others.
+    // The types may be equal, although keys or lengths differ.
     throw SignatureError(absl::StrCat(function.name, ": it was saved for other calls; these are ", saved,
                                       ", and the call has ", typesOf(given), "; for the first of these, ",
                                       mismatch(*closest[0].second, given)),

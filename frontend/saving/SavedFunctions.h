@@ -19,10 +19,10 @@ struct SavedTrace {
   schema::RecordingRef program;
   std::vector<Tensor> captures; // the parameters after the arguments
   std::vector<BoundVariable> variables;
-  // Native code, for calls of host code that runs eagerly; made at the first one.
+  // Native code for eager calls. It is made at the first one.
   struct Native {
     std::once_flag once;
-    std::unique_ptr<const CapturedPanels> panels; // what the code was made of, if not of the program
+    std::unique_ptr<const CapturedPanels> panels; // what the code was made from; null: from the program
     std::unique_ptr<const Code> code;
     CalledProgram called; // what tapes record
   };
@@ -33,7 +33,7 @@ struct SavedTrace {
 
 struct SavedFunction {
   std::string name;
-  std::vector<SavedTrace> traces; // those with fewer unknown sizes first
+  std::vector<SavedTrace> traces; // traces with fewer unknown sizes first
 };
 
 struct SavedFile {
@@ -42,8 +42,8 @@ struct SavedFile {
   std::map<std::string, Variable> variables;
 };
 
-// Runs the program of a trace. Run eagerly, that calls its native code. While a function is traced, it applies each
-// operation, so that the program becomes a part of the function. Operations keep their lines.
+// Runs the program of a trace. An eager call runs native code. A call while a function is traced applies each
+// operation, so that the program becomes a part of the function. The operations keep their lines.
 std::vector<Tensor> replay(const SavedTrace &trace, std::span<const Tensor> arguments,
                            std::span<const Variable> variables, const SourceLocation &where);
 

@@ -1,4 +1,5 @@
-// Functions to and from their file: programs as bytes, weights as tensors, and signatures as JSON among the metadata.
+// Saves functions to a file, and loads them: programs as bytes, weights as tensors, and signatures as JSON among the
+// metadata.
 #include "absl/strings/str_cat.h"
 #include "frontend/core/CallNames.h"
 #include "frontend/core/Shape.h"
@@ -63,7 +64,7 @@ Json partsOf(const Signature &signature) {
   return parts;
 }
 
-// Of what was loaded, whose parts have no key.
+// For a loaded function, whose parts have no key.
 Json partsOf(const std::vector<SavedPart> &saved) {
   Signature signature;
   for (const SavedPart &each : saved) {
@@ -94,7 +95,7 @@ public:
         throw ValueError(absl::StrCat("save_functions: the name '", name, "' is given to two functions"), where);
     Json traces = Json::array();
     const std::shared_ptr<FunctionCore> &core = SavedAccess::functionOf(given);
-    if (core && core->loaded) { // all that it was loaded with, called or not
+    if (core && core->loaded) { // all traces that were loaded, called or not
       for (const SavedTrace &trace : core->loaded->traces)
         traces.push_back(this->trace(name, *trace.program, trace.signature, partsOf(trace.results), trace.captures,
                                      trace.variables));
@@ -107,7 +108,7 @@ public:
 
   void write(const std::string &path) {
     Json variables = Json::array();
-    // All at once, so that no call in between changes some of them.
+    // Locks all variables at once, so that no call changes some of them in between.
     std::vector<std::shared_ptr<VariableState>> states;
     for (const auto &[name, state] : variableNames)
       states.push_back(state);
@@ -215,7 +216,7 @@ private:
 
 //===-- Loading ---------------------------------------------------------------------------------===//
 
-// Keeps a text of a line, which errors show.
+// Keeps a text of an operation's line, because errors may show it at any time.
 const char *keptText(const std::string &text) { return interned(runtime::printable(text)); }
 
 class Loader {
@@ -244,15 +245,15 @@ public:
   }
 
 private:
-  // Throws std::bad_alloc unless there is memory for what the parser makes of a text. It takes more to destroy that,
-  // and ends the process where there is none: of two letters, "0,", 16 bytes in a list, which grows in a copy, and as
-  // many again.
+  // Throws std::bad_alloc unless there is memory for the value that the parser makes from a text. Destroying the value
+  // takes more memory, and the process ends if there is none. The two letters "0," become 16 bytes in a list, a list is
+  // copied when it grows, and destroying it takes as many bytes again.
   static void requireMemoryFor(const std::string &text) {
     constexpr std::size_t kMostForALetter = 40;
     const auto memory = std::make_unique_for_overwrite<char[]>(kMostForALetter * text.size() + 1);
-    *static_cast<volatile char *>(memory.get()) = 0; // or the compiler leaves it out
+    *static_cast<volatile char *>(memory.get()) = 0; // or the compiler leaves the allocation out
   }
-  // The parser of JSON goes down into what lies inside of each other, and must come back.
+  // Whether lists and objects nest too deeply for the JSON parser, which handles nesting by recursion.
   static bool isTooDeep(const std::string &text) {
     int depth = 0;
     bool isText = false;
@@ -268,7 +269,8 @@ private:
     }
     return false;
   }
-  // DataError for a name that stands twice in an object, of which the parser would take one. Objects have few names.
+  // DataError if an object has a name twice, because the parser would take one of the two, or if it has more names than
+  // any object of such a file.
   void checkNames(Json::parse_event_t event, const Json &parsed, std::vector<std::set<std::string>> &names) {
     constexpr std::size_t kMostNames = 16;
     if (event == Json::parse_event_t::object_start) {
@@ -283,7 +285,8 @@ private:
         file.fail("its description of functions is damaged", where);
     }
   }
-  // DataError unless it is of the kind; the parser's own functions make numbers of bools, and integers of fractions.
+  // DataError unless a value is of the wanted kind. The parser's own functions convert bools to numbers, and fractions
+  // to integers.
   void require(bool isOfKind) {
     if (!isOfKind)
       file.fail("its description of functions is damaged", where);
@@ -341,7 +344,7 @@ private:
     return file.tensor(*entry, where);
   }
 
-  // One tensor for all traces that have captured it, so that it is one again where they are saved.
+  // All traces that have captured a tensor share it, so that it is one tensor if they are saved again.
   const Tensor &capture(std::uint64_t number) {
     auto found = captures.find(number);
     if (found == captures.end())
@@ -416,7 +419,7 @@ private:
     return type;
   }
 
-  // What does not fit together; empty if all does.
+  // Returns what does not fit together; empty if all fits.
   static std::string check(const SavedTrace &trace) {
     const schema::Recording &program = *trace.program;
     if (findOp(program, OpId::HostCall))

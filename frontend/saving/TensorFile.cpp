@@ -24,15 +24,16 @@ namespace calque::detail {
 
 namespace {
 
-// The names of metadata that say that there is a digest, and the digest. There are two, so that no damage of one name
-// makes the file one without a digest.
+// The metadata that says that there is a digest, and the digest. They have two names, so that damage to one name does
+// not make the file look like one without a digest.
 constexpr const char *kFormat = "calque.format", *kVersion = "1", *kDigest = "calque.sha256";
-// As the header has them: quotes inside of names and texts are written otherwise.
+// The digest's name as it stands in the header. It stands there once, because quotes inside of names and texts are
+// escaped.
 const std::string kDigestText = "\"calque.sha256\":\"";
 constexpr std::size_t kDigits = 2 * SHA256_DIGEST_SIZE;
-// Where the data begin, so that Python's maps of the file are aligned.
+// The data begin at a multiple of this, so that they are aligned if Python maps the file into memory.
 constexpr std::uint64_t kAlignment = 64;
-// What is hashed while it is in the CPU's caches.
+// The number of bytes that are hashed at once, while they are in the CPU's caches.
 constexpr std::size_t kPiece = std::size_t(1) << 18;
 
 class Sha256 {
@@ -57,7 +58,7 @@ std::string lengthBytes(std::uint64_t length) {
   return bytes;
 }
 
-// In JSON. ValueError for a text that is not UTF-8.
+// The text as a string of JSON. ValueError if the text is not UTF-8.
 std::string quoted(const std::string &text, const char *what, SourceLocation where) {
   try {
     return nlohmann::json(text).dump();
@@ -149,10 +150,11 @@ void TensorFile::fail(const std::string &fault, SourceLocation where) const {
 //===-- Writing ---------------------------------------------------------------------------------===//
 
 namespace {
-// What comes before the tensors; they are put into their order. The digest's place is from `digestAt` on.
+// Returns the header, and puts the entries into the order of their data. `digestAt` gets the digest's place in the
+// file.
 std::string headerOf(std::vector<TensorEntry> &entries, const TensorFile::Metadata &metadata, std::size_t &digestAt,
                      SourceLocation where) {
-  // Large elements first, so that each tensor is aligned as its elements want.
+  // Large elements first, so that each tensor is aligned for its elements.
   std::sort(entries.begin(), entries.end(), [](const TensorEntry &a, const TensorEntry &b) {
     const std::size_t bitsOfA = bitsOf(a.code), bitsOfB = bitsOf(b.code);
     return bitsOfA != bitsOfB ? bitsOfA > bitsOfB : a.name < b.name;
@@ -224,7 +226,7 @@ class TensorFile::Reader {
 public:
   Reader(TensorFile &file, SourceLocation where) : file(file), where(where) {
     requirePath(file.path_, where);
-    // A pipe must not wait for its other end.
+    // Opening a pipe must not wait for its other end.
     descriptor = ::open(file.path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (descriptor < 0)
       fail(absl::StrCat("can't be opened: ", std::strerror(errno)));
@@ -236,7 +238,7 @@ public:
   Reader(const Reader &) = delete;
   Reader &operator=(const Reader &) = delete;
 
-  // Reads what comes before the data, and checks what it says against the file's length.
+  // Reads the header, and checks it against the file's length.
   void readHeader() {
     struct stat status{};
     if (::fstat(descriptor, &status) || !S_ISREG(status.st_mode))
@@ -313,7 +315,7 @@ private:
       const ssize_t got = ::read(descriptor, to, count);
       if (got < 0 && errno == EINTR)
         continue;
-      if (got <= 0) // 0 where another process has made it shorter
+      if (got <= 0) // 0 if another process has made the file shorter
         fail(absl::StrCat("can't be read: ", std::strerror(got ? errno : EIO)));
       to += got;
       count -= static_cast<std::size_t>(got);

@@ -16,15 +16,15 @@ struct SafetensorsCode {
   std::string_view name;
   std::size_t bits;
 };
-// Those of version 0.8 of Python's package.
+// The codes of version 0.8 of the Python package safetensors.
 constexpr SafetensorsCode kCodes[] = {
     {"BOOL", 8},    {"F4", 4},      {"F6_E2M3", 6}, {"F6_E3M2", 6},     {"U8", 8},          {"I8", 8},
     {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}, {"I16", 16},
     {"U16", 16},    {"F16", 16},    {"BF16", 16},   {"I32", 32},        {"U32", 32},        {"F32", 32},
     {"C64", 64},    {"F64", 64},    {"I64", 64},    {"U64", 64}};
 
-// Takes the header apart while it is parsed, and ends where it is not of the one form that the format has. So nothing
-// is kept that the format has not, names that are given twice are seen, and nothing nests deeply.
+// Takes the header apart while the parser reads it, and stops it where the header does not have the format's one form.
+// So nothing else is kept, names that are given twice are found, and nothing nests deeply.
 class Handler {
 public:
   explicit Handler(TensorHeader &header) : header(header) {}
@@ -126,18 +126,18 @@ private:
   TensorHeader &header;
   Place at = Place::Outside;
   std::string name, field;
-  unsigned fields = 0; // of the entry, a bit each
+  unsigned fields = 0; // a bit for each field that the entry has
   int numOffsets = 0;
   HashSet<std::string> names, texts;
 };
 
-// The bytes of an entry by its type; none where they are no whole number, or more than there can be.
+// The number of bytes of an entry, by its type; std::nullopt if that is no whole number, or overflows.
 std::optional<std::uint64_t> bytesOf(const TensorHeader::Entry &entry) {
   std::uint64_t bits = bitsOf(entry.code);
   bool isEmpty = false;
   for (std::int64_t size : entry.dims) {
     isEmpty = isEmpty || size == 0;
-    // Sizes that overflow are refused beside one of 0 too.
+    // Sizes that overflow are refused even beside a size of 0.
     if (size && __builtin_mul_overflow(bits, static_cast<std::uint64_t>(size), &bits))
       return std::nullopt;
   }
@@ -158,7 +158,7 @@ std::size_t bitsOf(std::string_view code) {
 std::string_view codeOf(DType dtype) { return is_dtype(dtype) ? info_of(dtype).safetensors : ""; }
 
 std::string parseHeader(const std::string &text, TensorHeader &header) {
-  // The parser takes a mark of the byte order in front, and a byte 0 for the end.
+  // The parser accepts a byte order mark in front, and takes a zero byte for the end.
   if (text.empty() || text.front() != '{')
     return "it does not begin with '{'";
   if (const std::size_t zero = text.find('\0'); zero != std::string::npos)
@@ -167,7 +167,7 @@ std::string parseHeader(const std::string &text, TensorHeader &header) {
   if (!nlohmann::json::sax_parse(text, &handler))
     return handler.fault;
   std::vector<TensorHeader::Entry> &entries = header.entries;
-  // Empty ones stay in their order.
+  // Empty entries stay in their order.
   std::stable_sort(entries.begin(), entries.end(), [](const TensorHeader::Entry &a, const TensorHeader::Entry &b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
   });

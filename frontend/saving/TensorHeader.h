@@ -28,7 +28,7 @@ struct TensorHeader {
   std::vector<Entry> entries; // each begins where the one before ends
   std::map<std::string, std::string> metadata;
 
-  // The bytes of all.
+  // The number of bytes of all entries.
   std::uint64_t numBytes() const { return entries.empty() ? 0 : entries.back().end; }
 };
 

@@ -12,9 +12,10 @@
 
 namespace calque {
 
-// The table of element types: everything that is said of one is said here, or follows. A line has the enumerator, the
-// name as NumPy spells it, the C++ type, the kind, the type in which sums along an axis are carried on, and the names
-// in files: of NumPy's arrays, of safetensors, and of C headers. A bool takes one byte, which is 0 or 1.
+// The table of element types. Everything that Calque knows of an element type is here, or follows from this. A line has
+// the enumerator, the name as NumPy spells it, the C++ type, the kind, the type in which sums along an axis are
+// accumulated, and the names in files: of NumPy's arrays, of safetensors, and of C headers. A bool takes one byte,
+// which is 0 or 1.
 #define CALQUE_ELEMENT_TYPES(X)                                                                                        \
   X(Bool, "bool", bool, Bool, Bool, "|b1", "BOOL", "uint8_t")                                                          \
   X(Int32, "int32", std::int32_t, Integer, Int32, "<i4", "I32", "int32_t")                                             \
@@ -37,7 +38,7 @@ struct DTypeInfo {
   const char *name;
   std::size_t size; // of an element, in bytes
   DTypeKind kind;
-  DType accumulator;       // of float32 it is float64: rounding errors that are carried on grow with the axis
+  DType accumulator;       // float64 for float32, because rounding errors accumulate along the axis
   const char *npy;         // "<f4"
   const char *safetensors; // "F32"
   const char *in_c;        // the C type of an element
@@ -115,7 +116,7 @@ template <typename T> struct DTypeOf {
   static_assert(sizeof(T) == 0,
                 "Calque has no tensors of this element type; it has" CALQUE_ELEMENT_TYPES(CALQUE_ELEMENT_TYPE));
 #undef CALQUE_ELEMENT_TYPE
-  static constexpr DType value = DType(); // so that the compiler says no more than this
+  static constexpr DType value = DType(); // so that the compiler prints no other error
 };
 #define CALQUE_ELEMENT_TYPE(Name, name, Type, ...)                                                                     \
   template <> struct DTypeOf<Type> {                                                                                   \
