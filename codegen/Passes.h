@@ -1,5 +1,5 @@
-// The passes that lower a program and its kernels. Where a pass is defined, the dialects are included that it makes
-// operations of: the headers of some take longer to compile than the pass.
+// The passes that lower a program and its kernels. The source file of a pass includes the dialects of the operations
+// that it makes. This header does not, because the headers of some dialects take longer to compile than a pass.
 #ifndef CALQUE_CODEGEN_PASSES_H
 #define CALQUE_CODEGEN_PASSES_H
 

@@ -11,7 +11,7 @@ namespace calque::codegen {
 // The names of the functions of a module that have a body.
 llvm::SmallVector<std::string> functionsOf(mlir::ModuleOp module);
 
-// One function of a module by itself, as it is compiled; the module stays as it is.
+// A copy of the module with one of its functions alone, as it is compiled.
 mlir::OwningOpRef<mlir::ModuleOp> programOf(mlir::ModuleOp module, llvm::StringRef function);
 
 // Lowers a traced program to a stage and prints it: IR with the user's lines, which can be parsed again, or assembly

@@ -15,7 +15,8 @@ struct Algebra {
   bool involution, idempotent, ignoresSign, passesSignOn;
 };
 
-// The value that the operation is equal to, its own result after a change in place, or null.
+// A value that equals the operation's result. It is the result itself if the operation was changed in place. Null if
+// nothing was found.
 mlir::Value foldByAlgebra(ElementwiseOpInterface op);
 
 } // namespace calque::ir

@@ -10,7 +10,7 @@ namespace calque::ir {
 mlir::RankedTensorType toMlir(const schema::TensorType &type, mlir::MLIRContext *context);
 mlir::Attribute toMlir(const schema::Attribute &attribute, mlir::MLIRContext *context);
 
-// Each returns nothing for a type that the schema does not have.
+// Each returns std::nullopt for a type that the schema does not have.
 std::optional<schema::TensorType> toSchema(mlir::Type type);
 // A constant loses its elements: type rules read only its type.
 std::optional<schema::Attribute> toSchema(mlir::Attribute attribute, schema::AttributeKind kind);

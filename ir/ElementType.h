@@ -1,6 +1,6 @@
-// What an element type is to passes and to code generation. Nothing else asks how wide a type is, or lists types: what
-// is here follows from the table of schema/include/calque/dtype.h, and for types that code alone has, such as indices
-// and bits of numbers, from the type.
+// The properties of element types that passes and code generation use. No other code asks how wide a type is, or lists
+// types. The properties follow from the table of schema/include/calque/dtype.h. For types that only code has, such as
+// indices and the bits of numbers, they follow from the MLIR type.
 //
 //   ElementType element(value); // of a tensor, a buffer, a vector or a scalar
 //   element.bytes()             // 4 of f32, 1 of i1
@@ -17,7 +17,7 @@
 
 namespace calque::ir {
 
-// The MLIR type of elements, and back: nothing for a type that the schema does not have.
+// Conversions to the MLIR type of elements, and back: std::nullopt for a type that the schema does not have.
 mlir::Type toMlir(DType dtype, mlir::MLIRContext *context);
 std::optional<DType> toDType(mlir::Type type);
 
@@ -31,19 +31,20 @@ public:
   bool isInteger() const { return kind == DTypeKind::Integer; }
   bool isFloat() const { return kind == DTypeKind::Float; }
 
-  // What an element takes in memory. A bool takes a byte.
+  // The bytes of an element in memory. A bool takes one.
   int64_t bytes() const { return inMemory; }
-  // The bits of the value that arithmetic is done on: 1 of a bool.
+  // The bits of the value on which arithmetic is done: 1 for a bool.
   unsigned bits() const { return ofValue; }
-  // The significant bits: all integers of so many bits are elements, those of a signed integer type with its sign.
+  // The number of significant bits: those of a float's significand, or all bits of an integer, including the sign. A
+  // type with more of them holds all elements of one of the same kind exactly.
   unsigned digits() const;
 
-  // The type in which sums and products along an axis are carried on.
+  // The type in which sums and products along an axis are accumulated.
   mlir::Type accumulator() const;
-  // The integer type of the value's bits, and the float type of an integer's.
+  // The integer type with as many bits as the value, and the float type with as many bits as the integer.
   mlir::IntegerType asBits() const;
   mlir::FloatType asFloat() const;
-  // The least and the largest element: infinities of floats.
+  // The least or the largest element; infinities for floats.
   mlir::TypedAttr extreme(bool isLeast) const;
 
   // How many elements a vector of so many bytes has.

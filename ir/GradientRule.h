@@ -1,4 +1,4 @@
-// The helper that the generated derivative rules are written with.
+// The helper with which the generated derivative rules are written.
 #ifndef CALQUE_IR_GRADIENTRULE_H
 #define CALQUE_IR_GRADIENTRULE_H
 
@@ -38,24 +38,24 @@ public:
   mlir::Value result;
 };
 
-// The tangent of an operation that is linear in some operands together, given as (first, count): the operation applied
-// to the operands' tangents.
+// The tangent of an operation that is linear in some operands together: the operation applied to the operands'
+// tangents. `operands` has ranges of them as (first, count).
 void linearJvp(mlir::Operation *op, mlir::OpBuilder &builder, mlir::ValueRange tangents,
                llvm::ArrayRef<std::pair<unsigned, unsigned>> operands,
                llvm::SmallVectorImpl<mlir::Value> &resultTangents);
-// The tangent of an operation that is linear in each of some operands: the sum, over these, of the operation with one
-// operand replaced by its tangent.
+// The tangent of an operation that is linear in each of some operands: the sum, over these operands, of the operation
+// with this operand replaced by its tangent.
 void multilinearJvp(mlir::Operation *op, mlir::OpBuilder &builder, mlir::ValueRange tangents,
                     llvm::ArrayRef<std::pair<unsigned, unsigned>> operands,
                     llvm::SmallVectorImpl<mlir::Value> &resultTangents);
 
-// A constant of a static type, all of it 0; of stacks, empty ones.
+// A constant of a static type whose elements are all 0, or all empty stacks.
 mlir::Value zerosOf(mlir::OpBuilder &builder, mlir::Location location, mlir::RankedTensorType type);
 // One empty stack.
 inline mlir::Value emptyStack(mlir::OpBuilder &builder, mlir::Location location) {
   return zerosOf(builder, location, mlir::RankedTensorType::get({}, StackType::get(builder.getContext())));
 }
-// Whether it is such a constant, or another.
+// Whether a value is a constant, such as one of zerosOf().
 bool isConstant(mlir::Value value);
 
 inline mlir::Value zerosLike(mlir::OpBuilder &builder, mlir::Location location, mlir::Value like) {

@@ -1,5 +1,5 @@
-// What is known of the values of branches and loops without computing them: which are given on as they are, and which
-// depend on what.
+// Facts about the values of branches and loops that are known without computing them: which values are passed on
+// unchanged, and which values depend on which.
 #ifndef CALQUE_IR_REGIONVALUES_H
 #define CALQUE_IR_REGIONVALUES_H
 
@@ -10,33 +10,34 @@
 
 namespace calque::ir {
 
-// The earliest value of its block that is known to be this one: through branches whose sides agree, as those that vmap
-// does for all examples, and through loops that give it on.
+// The earliest value of the block that is known to equal `value`. Follows branches whose sides agree, such as the
+// branches that vmap runs for all examples, and loops that pass the value on unchanged.
 mlir::Value originOf(mlir::Value value);
 
-// Whether each iteration gives a loop variable on as it is.
+// Whether each iteration passes a loop variable on unchanged.
 bool isGivenOn(mlir::BlockArgument variable);
 
-// Whether it does no harm to do an operation where the program may not come to it.
+// Whether an operation may run even if the program might not reach it: it has no effects and can't fail.
 bool isHarmless(mlir::Operation *op);
 
-// The values of a block that depend on those of its arguments that are noted. Of a branch or a loop the results that
-// do.
+// The values of a block that depend on the arguments whose bits are set. Of the results of a branch or a loop, only
+// those that depend on them.
 llvm::DenseSet<mlir::Value> dependingOn(mlir::Block &block, const llvm::SmallBitVector &arguments);
 
-// Which results depend on those of the operands that are noted. A result that both sides give alike does not depend on
-// the predicate.
+// Which results depend on the operands whose bits are set. A result that both sides yield alike does not depend on the
+// predicate.
 llvm::SmallBitVector dependentResults(CondOp op, const llvm::SmallBitVector &operands);
 
-// The same of a loop: of its loop variables and its invariants, and whether its condition does, so that it ends after
-// another number of iterations. Then all variables do that it changes.
+// The same for a loop. `operands`: which of its loop variables and invariants depend on the given operands. `decides`:
+// whether its condition does, and with it the number of iterations. All variables that the loop changes depend on the
+// operands then.
 struct LoopDependence {
   llvm::SmallBitVector operands;
   bool decides;
 };
 LoopDependence dependenceOf(WhileOp loop, const llvm::SmallBitVector &operands);
 
-// The operations of a loop's body that give the same in all iterations, and that may be done before it.
+// The operations of a loop's body that have the same results in all iterations, and that may run before the loop.
 llvm::DenseSet<mlir::Operation *> doneOnce(WhileOp loop);
 
 } // namespace calque::ir

@@ -1,4 +1,4 @@
-// What the rules of operations with regions share. A region is a program of its own, isolated from above: it takes its
+// Helpers of the rules of operations with regions. A region is a program of its own, isolated from above: it takes its
 // arguments and yields results.
 #ifndef CALQUE_IR_REGIONS_H
 #define CALQUE_IR_REGIONS_H
@@ -40,8 +40,8 @@ llvm::SmallVector<mlir::Value> emitWithoutEffects(mlir::Region &region, mlir::Op
 void fillRegion(mlir::Region &region, mlir::OpBuilder &builder, mlir::Location location, mlir::TypeRange arguments,
                 llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::OpBuilder &inside, mlir::ValueRange)> fill);
 
-// Fills the region `to` with the operations of `from` on stacked arguments. Each of the values that it yields has the
-// mapped axis, but for those numbered in `single`.
+// Fills the region `to` with the operations of `from` on stacked arguments. Each value that it yields has the mapped
+// axis, except the values whose bits are set in `single`.
 llvm::LogicalResult batchBody(BatchRule &rule, mlir::Region &from, mlir::Region &to, mlir::TypeRange arguments,
                               const llvm::SmallBitVector *single = nullptr);
 
@@ -49,7 +49,7 @@ llvm::LogicalResult batchBody(BatchRule &rule, mlir::Region &from, mlir::Region 
 mlir::Value number(mlir::OpBuilder &builder, mlir::Location location, int64_t value);
 // The numbers of those values that have derivatives.
 llvm::SmallVector<unsigned> differentiableAmong(mlir::ValueRange values);
-// The gradient of targets, those with a seed, with respect to sources.
+// The gradients of targets with respect to sources. `seeds` has a seed for each target.
 llvm::SmallVector<mlir::Value> gradientOf(mlir::OpBuilder &builder, mlir::Location location,
                                           llvm::ArrayRef<mlir::Value> targets, llvm::ArrayRef<mlir::Value> seeds,
                                           llvm::ArrayRef<mlir::Value> sources);

@@ -1,4 +1,4 @@
-// What many files of ir and passes ask of a value that is a tensor.
+// Questions about values that are tensors, which many files of ir and passes ask.
 #ifndef CALQUE_IR_VALUES_H
 #define CALQUE_IR_VALUES_H
 
@@ -11,7 +11,8 @@ namespace calque::ir {
 inline mlir::RankedTensorType typeOf(mlir::Value value) { return mlir::cast<mlir::RankedTensorType>(value.getType()); }
 inline bool isFloat(mlir::Value value) { return mlir::isa<mlir::FloatType>(typeOf(value).getElementType()); }
 inline bool isStack(mlir::Value value) { return mlir::isa<StackType>(typeOf(value).getElementType()); }
-// Whether derivatives follow a value: floats, and stacks, whose cotangents are the stacks of those of their entries.
+// Whether a value has derivatives, as floats and stacks have. The cotangent of a stack is a stack of its entries'
+// cotangents.
 inline bool isDifferentiable(mlir::Value value) { return isFloat(value) || isStack(value); }
 
 } // namespace calque::ir

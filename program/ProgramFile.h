@@ -13,15 +13,15 @@ struct StoredKernel {
   std::vector<std::byte> image = {};
 };
 
-// A program with its kernels, in the order of the program's own. The sites' lines, which are the recording's, are left
-// out.
+// The bytes of a program and its kernels, which are in the order of the program's kernels. The lines of sites are left
+// out, because the recording has them.
 std::vector<std::byte> serialize(const CompiledProgram &program, const std::vector<StoredKernel> &kernels);
 
 struct StoredProgram {
   CompiledProgram program; // without kernels
   std::vector<StoredKernel> kernels;
 };
-// Nothing where the bytes are no program.
+// std::nullopt if the bytes are no program.
 std::optional<StoredProgram> parseProgram(std::span<const std::byte> bytes);
 
 } // namespace calque::detail

@@ -20,8 +20,8 @@ int64_t productOf(std::span<const int64_t> sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies());
 }
 
-// The element of the tensor for an index of the bools. Where only the call knows the tensor's sizes, nothing has
-// compared them with those of the bools.
+// The element of the tensor for an index of the bools. If only the call knows the tensor's sizes, nothing has compared
+// them with the sizes of the bools.
 std::string elementAt(const ShownTensor &tensor, std::span<const int64_t> index) {
   int64_t offset = 0;
   for (size_t i = 0; i < index.size(); ++i)
@@ -92,6 +92,6 @@ extern "C" __attribute__((visibility("default"))) void calque_rt_assert_elements
     for (const int64_t *word = words + 5 + rank; tensors.size() < numTensors; word += 2 + rank)
       tensors.push_back({static_cast<int32_t>(word[0]), reinterpret_cast<const void *>(word[1]), {word + 2, rank}});
     host->failedElements = describeFailed(holds, sizes, tensors);
-  } catch (...) { // for lack of memory: the message does without
+  } catch (...) { // there is no memory: the message lacks the elements
   }
 }

@@ -30,7 +30,7 @@ namespace {
 
 constexpr size_t Alignment = CALQUE_BUFFER_ALIGNMENT;
 constexpr size_t HugePage = size_t(2) << 20;
-// So many bytes may wait for reuse without a look at the clock.
+// This many bytes may wait for reuse without a look at the clock.
 constexpr size_t AlwaysKept = size_t(64) << 20;
 
 // Size classes: 64, 128, 192, 256, then four a power of two (320, 384, 448, 512, 640, ...), so that at most a fifth of
@@ -79,7 +79,7 @@ public:
     ++waitingBlocks;
   }
 
-  // Uncounts a live block of take() that goes back to the system, or that could not be made.
+  // No longer counts a live block that goes back to the system, or that could not be made after take().
   void forget() {
     Lock lock(*this);
     --liveBlocks;
@@ -90,7 +90,7 @@ public:
     return pop();
   }
 
-  // The blocks that have not been in use since the last call, to be taken.
+  // The number of waiting blocks that have not been in use since the last call.
   size_t unused() {
     Lock lock(*this);
     return std::exchange(fewestWaiting, waitingBlocks);
@@ -147,7 +147,7 @@ struct Pool {
 };
 constinit Pool pool;
 
-// All classes, which no thread holds together.
+// Locks all classes for a fork. No other code holds more than one of these locks.
 void lockAll() {
   for (SizeClass &each : pool.classes)
     each.lock();
@@ -176,7 +176,7 @@ void *mapHuge(size_t capacity) {
 
 bool isMapped(unsigned sizeClass) { return capacityOf(sizeClass) >= HugePage; }
 
-// Other threads may change both numbers in between: too few live bytes are better than a difference below zero.
+// Other threads may change both numbers in between: a result that is too small is better than a difference below zero.
 size_t liveBytes() {
   size_t cached = pool.cachedBytes.load(std::memory_order_relaxed);
   size_t all = pool.systemBytes.load(std::memory_order_relaxed);
@@ -189,15 +189,15 @@ void noteLive(size_t live) {
   }
 }
 
-// Whether the system has memory for a block. It gives more addresses than it has memory, and ends a process that writes
-// to too many; to look takes little time beside writing to a large block.
+// Whether the system has memory for a block. The system gives more addresses than it has memory, and ends a process
+// that writes to too many. To ask takes little time compared with writing to a large block.
 bool hasMemoryFor(size_t capacity) {
   constexpr size_t Large = size_t(64) << 20;
   return capacity < Large || capacity <= availableMemory();
 }
 
-// A block from the system, or null. The header of a small block is in front of it; that of a mapped block is apart, to
-// keep its alignment.
+// A block from the system, or null. The header of a small block is in front of it. The header of a mapped block is
+// apart from it, to keep the block's alignment.
 BufferBlock *makeBlock(unsigned sizeClass) {
   BufferBlock *block;
   if (isMapped(sizeClass)) {
@@ -246,8 +246,8 @@ bool evictOne(unsigned sizeClass) {
   return true;
 }
 
-// As many bytes may wait as were live at once lately. They are noted where more wait than are always kept, so that the
-// note may fall short by that much.
+// As many bytes may wait as were live at once lately. Live bytes are noted only if more bytes wait than are always
+// kept, so that the noted number may be too small by AlwaysKept.
 size_t allowedBytes() {
   size_t live =
       std::max(pool.mostLive.load(std::memory_order_relaxed), pool.mostLiveBefore.load(std::memory_order_relaxed));
@@ -256,8 +256,8 @@ size_t allowedBytes() {
 
 bool overLimit() { return pool.cachedBytes.load(std::memory_order_relaxed) > allowedBytes(); }
 
-// Evicts blocks of all classes but one, in turn, until the limit holds, so that sizes that the program no longer uses
-// make room for those that it uses.
+// Evicts blocks of all classes except one, in turn, until the limit holds, so that sizes that the program no longer
+// uses make room for those that it uses.
 void evictExcept(unsigned kept) {
   for (unsigned empty = 0; empty < NumClasses && overLimit();) {
     unsigned sizeClass = pool.evictNext.fetch_add(1, std::memory_order_relaxed) % NumClasses;
@@ -266,7 +266,7 @@ void evictExcept(unsigned kept) {
 }
 
 // Returns blocks that were not in use since the last sweep, the large ones first, as long as more wait than are always
-// kept. Each class notes the fewest blocks that waited since then: so many were in use at no time.
+// kept. Each class notes the fewest blocks that waited since then: this many blocks were in use at no time.
 void sweep() {
   for (unsigned sizeClass = NumClasses; sizeClass-- > 0;)
     for (size_t blocks = pool.classes[sizeClass].unused(); blocks > 0; --blocks)

@@ -67,7 +67,7 @@ public:
   // visible.
   size_t useCount() const noexcept { return block ? block->references.load(std::memory_order_acquire) : 0; }
   bool unique() const noexcept { return useCount() == 1; }
-  // Whether the memory is someone else's, as `foreign` takes it.
+  // Whether `foreign` made the handle, so that the pool does not own the memory.
   bool isForeign() const noexcept;
 
   explicit operator bool() const noexcept { return block != nullptr; }
@@ -96,9 +96,9 @@ PoolStatistics poolStatistics();
 // Returns every waiting block to the system.
 void trimPool();
 
-// Up to 64 MiB may always wait for reuse. Of more, the blocks that were not in use for a period go back to the system
-// as buffers are freed after it, and no more wait beside them than were live at once in this period or the last one. A
-// loop that uses its memory once in a period never asks the system.
+// Up to 64 MiB may always wait for reuse. If more wait, blocks go back to the system as buffers are freed: first the
+// blocks that were not in use for a period, and then so many that no more wait, beyond the 64 MiB, than were live at
+// once in this period or the last one. A loop that uses its memory once in a period never asks the system.
 void setPoolPeriod(std::chrono::milliseconds period); // 10 s by default
 
 // The most bytes that wait for reuse, 1 GiB by default. Beyond it blocks go back to the system: those of other sizes

@@ -36,7 +36,7 @@ public:
   ~File() { close(); }
   explicit operator bool() const { return descriptor >= 0; }
   int get() const { return descriptor; }
-  // Whether everything that was written is with the system.
+  // Closes the file. Returns whether the system has taken everything that was written.
   bool close() { return descriptor < 0 || ::close(std::exchange(descriptor, -1)) == 0; }
 
 private:
@@ -63,7 +63,7 @@ bool writeAll(int file, std::span<const std::byte> bytes) {
   return true;
 }
 
-// Who else can write what is executed can run code as this user. What is installed may be root's.
+// Another user who can write a file that is executed can run code as this user. Installed files may belong to root.
 bool isTrusted(const struct stat &status, bool isInstalled) {
   bool isOurs = status.st_uid == geteuid() || (isInstalled && status.st_uid == 0);
   return isOurs && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
@@ -85,7 +85,7 @@ void makeDirectories(const std::string &path) {
 }
 
 struct DirectoryReader {
-  // Reads from the beginning, whoever else has the directory open.
+  // Reads from the beginning, even if another reader has the directory open.
   explicit DirectoryReader(int directory) {
     int own = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     stream = own < 0 ? nullptr : fdopendir(own);
@@ -144,7 +144,7 @@ template <typename T> void put(Header &header, std::size_t at, T value) {
 
 std::uint32_t checksum(std::span<const std::byte> header, std::span<const std::byte> contents) {
   uLong sum = crc32_z(0, reinterpret_cast<const Bytef *>(header.data()), header.size());
-  if (!contents.empty()) // a null pointer has a meaning of its own
+  if (!contents.empty()) // a null pointer would mean something else
     sum = crc32_z(sum, reinterpret_cast<const Bytef *>(contents.data()), contents.size());
   return static_cast<std::uint32_t>(sum);
 }
@@ -159,7 +159,7 @@ Header headerOf(const CacheKey &key, std::span<const std::byte> contents) {
   return header;
 }
 
-// What a file takes on a disk with the usual size of blocks.
+// The bytes that a file takes on a disk with the usual size of blocks.
 std::uint64_t bytesOnDisk(std::uint64_t bytes) { return (bytes + 4095) / 4096 * 4096; }
 
 //===-- Time -------------------------------------------------------------------------------------===//
@@ -173,7 +173,7 @@ Clock::time_point timeOf(const timespec &time) {
 
 // An entry that was used within this time is not marked again.
 constexpr std::chrono::minutes kMarkedEvery{1};
-// A file that is still unfinished is one of a process that ended while it wrote.
+// A file that is unfinished for longer belongs to a process that ended while it wrote.
 constexpr std::chrono::hours kUnfinishedFor{1};
 
 // The system's own time for a file may have passed some milliseconds ago.
@@ -231,7 +231,7 @@ CacheSettings cacheSettings() {
     settings.directory = text;
   else if (!text.empty())
     settings.error = absl::StrCat("CALQUE_CACHE is '", cache, "' and must be 'off', '0' or an absolute path");
-  else if (isAbsolute(caches)) // others are to be ignored: XDG Base Directory Specification
+  else if (isAbsolute(caches)) // the XDG specification says to ignore relative paths
     settings.directory = absl::StrCat(caches, "/calque");
   else if (isAbsolute(home))
     settings.directory = absl::StrCat(home, "/.cache/calque");
@@ -250,7 +250,8 @@ CacheSettings cacheSettings() {
 
 CodeCache::CodeCache(std::string directory, std::uint64_t maxBytes)
     : path(std::move(directory)), maxBytes(maxBytes), share(maxBytes / kShares) {
-  // A process that stores little counts the entries rarely, and many of them together as often as one that stores much.
+  // Starts at a random share. So a process that stores little counts the entries rarely, and many such processes
+  // together count them as often as one process that stores as much.
   std::uint64_t random = 0;
   (void)!getrandom(&random, sizeof random, GRND_NONBLOCK);
   unseen = share ? random % share : 0;
@@ -266,7 +267,7 @@ std::vector<CodeCache::Entry> CodeCache::load(std::span<const CacheKey> keys) co
 
 CodeCache::Entry CodeCache::loadFrom(int directory, const CacheKey &key) const {
   const std::string name = nameOf(key);
-  // A pipe under this name must not wait for its other end.
+  // If a pipe has this name, open() must not wait for its other end.
   File file(openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file && errno != ELOOP) // a symbolic link
     return std::nullopt;
@@ -289,7 +290,7 @@ CodeCache::Entry CodeCache::loadFrom(int directory, const CacheKey &key) const {
       markAsUsedAgain(file.get(), status);
     return contents;
   }();
-  if (!entry && !isInstalled) // it would be in the way each time
+  if (!entry && !isInstalled) // else it would be in the way each time
     unlinkat(directory, name.c_str(), 0);
   return entry;
 }
@@ -309,7 +310,8 @@ void CodeCache::store(const CacheKey &key, std::span<const std::byte> bytes) {
   std::uint64_t random = 0;
   if (!directory || getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random)
     return;
-  // What is written under another name and renamed is there as a whole, also to whoever reads what was there before.
+  // The file is written under another name and renamed, so that it appears as a whole, and readers of an earlier entry
+  // still see all of that entry.
   const std::string unfinished = absl::StrCat(kUnfinished, absl::Hex(random, absl::kZeroPad16));
   File file(openat(directory.get(), unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!file)

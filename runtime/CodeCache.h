@@ -51,7 +51,7 @@ struct CacheEntry {
 
 class CodeCache {
 public:
-  // Nothing is read or made before it is needed. An empty directory keeps nothing.
+  // Nothing is read or made before it is needed. If `directory` is empty, the cache keeps nothing.
   CodeCache(std::string directory, std::uint64_t maxBytes);
   // An installed cache: it is read even if it belongs to root, and is never written.
   explicit CodeCache(std::string installed)

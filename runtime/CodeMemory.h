@@ -7,8 +7,8 @@
 //   if (!protect(*pages))
 //     report(errno);
 //
-// Nothing is writable and executable, at any time. Code of several images may be side by side in the same pages, each
-// with a part of its own; a page is free for others when nobody holds a part of it any more.
+// No page is ever writable and executable at the same time. Code of several images may be side by side in the same
+// pages, each with a part of its own; a page is free for others when nobody holds a part of it any more.
 #ifndef CALQUE_RUNTIME_CODEMEMORY_H
 #define CALQUE_RUNTIME_CODEMEMORY_H
 
@@ -22,7 +22,7 @@ namespace calque::runtime {
 class CodePart {
 public:
   CodePart() = default;
-  // Memory that belongs to a living part.
+  // A part of memory that belongs to a living part.
   CodePart(std::byte *begin, std::size_t bytes);
   CodePart(CodePart &&other) noexcept
       : begin(std::exchange(other.begin, nullptr)), bytes(std::exchange(other.bytes, 0)) {}
@@ -50,7 +50,8 @@ struct CodePages {
 // `codeBytes` is above 0, and both together are at most 2^30.
 std::optional<CodePages> takeCodePages(std::size_t codeBytes, std::size_t dataBytes);
 
-// Lets code be executed and constants be read, and neither be written any more. False with `errno`.
+// Makes code executable and constants readable. Neither can be written any more. Returns false, with `errno`, if that
+// fails.
 bool protect(const CodePages &pages);
 
 } // namespace calque::runtime

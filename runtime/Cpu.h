@@ -24,7 +24,7 @@ inline constexpr Cpu kCpus[] = {Cpu::Baseline, Cpu::Avx2, Cpu::Avx512, Cpu::Aarc
 
 enum class InstructionSet { X86_64, Aarch64 };
 
-// What a CPU can do beyond the least of its instruction set, each a bit.
+// The features of a CPU beyond the baseline of its instruction set, one bit each.
 enum Feature : unsigned { kFeatureAvx2 = 1, kFeatureAvx512 = 2 };
 
 struct CpuInfo {
@@ -41,8 +41,7 @@ static_assert(std::size(kCpuInfos) == std::size(kCpus));
 constexpr const CpuInfo &infoOf(Cpu cpu) { return kCpuInfos[static_cast<std::size_t>(cpu)]; }
 constexpr const char *nameOf(Cpu cpu) { return infoOf(cpu).name; }
 
-// Whether `host` can run the code that is for `cpu`: it is of its instruction set, and takes no feature that is not
-// there.
+// Whether `host` can run the code for `cpu`: both have the same instruction set, and `host` has all features of `cpu`.
 constexpr bool runs(Cpu host, Cpu cpu) {
   return infoOf(host).set == infoOf(cpu).set && (infoOf(cpu).features & ~infoOf(host).features) == 0;
 }
@@ -65,20 +64,20 @@ template <typename Condition> std::string cpuNamesWhere(Condition &&condition) {
     }
   return names.empty() ? last : names + " and " + last;
 }
-// All that code is made for, ahead of time or not.
+// The names of all CPUs for which code is made, ahead of time or not.
 inline std::string allCpuNames() {
   return cpuNamesWhere([](Cpu) { return true; });
 }
-// Those of the instruction set that a CPU has.
+// The names of the CPUs with the instruction set of `host`.
 inline std::string cpuNamesLike(Cpu host) {
   return cpuNamesWhere([=](Cpu cpu) { return infoOf(cpu).set == infoOf(host).set; });
 }
-// Those whose code a CPU can run.
+// The names of the CPUs whose code `host` can run.
 inline std::string cpuNamesRunBy(Cpu host) {
   return cpuNamesWhere([=](Cpu cpu) { return runs(host, cpu); });
 }
 
-// The one with the most features whose code this CPU and its operating system can run.
+// The CPU of this machine: of those whose code it and its operating system can run, the one with the most features.
 inline Cpu hostCpu() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("x86-64-v4"))
@@ -91,7 +90,7 @@ inline Cpu hostCpu() {
   return Cpu::Baseline;
 }
 
-// Those of this CPU's instruction set.
+// The names of the CPUs with the instruction set of this machine.
 inline std::string cpuNames() { return cpuNamesLike(hostCpu()); }
 
 } // namespace calque::runtime

@@ -1,4 +1,4 @@
-// The error slot of a call, in which generated code notes the first failed check, and assertions, which do so.
+// The error slot of a call, in which generated code and assertions note the first failed check.
 #include "runtime/abi.h"
 
 #include <atomic>

@@ -51,7 +51,7 @@ void inChild() {
   open();
 }
 
-// Without memory for it, forks are those of a library that knows nothing of them.
+// If there is no memory for the handlers, forks run as if the library knew nothing of them.
 [[maybe_unused]] const int registered = pthread_atfork(&prepare, &inParent, &inChild);
 } // namespace
 

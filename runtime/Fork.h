@@ -1,17 +1,17 @@
-// What a forked process finds.
+// Keeps the library usable in a forked process.
 //
 // fork() copies one thread, and the memory as it is. A mutex that another thread holds at that moment is never unlocked
-// in the child, and what it guards may be half written. So whoever changes what threads share, or has the compiler
-// work, is in a section, and fork() waits until no other thread is in one:
+// in the child, and what it guards may be half written. So a thread is in a section while it changes data that threads
+// share, or runs the compiler. fork() waits until no other thread is in a section:
 //
 //   ForkMutex mutex;                   // in place of a std::mutex: to hold it is a section
 //   std::lock_guard lock(mutex);
 //
-//   ForkSection section;               // for more than one lock, or for what others lock in libraries below
+//   ForkSection section;               // for more than one lock, or for locks of other libraries
 //
-// A section ends by itself: no user's code runs in it, and nothing in it waits for a thread that is not in a section,
-// or else a fork() would wait for as long. A lock that is held while user's code runs is no section. It knows its
-// owner, and a handler of forks sets it free in the child.
+// A section runs no code of the user, and waits for no thread that is outside of a section, because fork() would wait
+// for as long. A lock that is held while user's code runs is no section. It knows its owner, and a handler of forks
+// unlocks it in the child.
 #ifndef CALQUE_RUNTIME_FORK_H
 #define CALQUE_RUNTIME_FORK_H
 
@@ -31,8 +31,8 @@ public:
   ForkSection &operator=(const ForkSection &) = delete;
 };
 
-// On a thread that another one has started or called for, and waits for in a section: its own sections are part of that
-// one, and wait for no fork().
+// While an object lives, the sections of its thread do not wait for fork(). For a thread that works for another one,
+// which waits for it in a section of its own.
 class PartOfForkSection {
 public:
   PartOfForkSection();
@@ -57,15 +57,16 @@ private:
   std::mutex mutex;
 };
 
-// What else is to be done at a fork, each by the forking thread; null: nothing. `prepare` comes when no other thread is
-// in a section, and may take locks that are held for a few instructions only. `parent` and `child` give them back.
+// Functions that the forking thread calls at a fork; null: nothing to call. `prepare` is called when no other thread is
+// in a section. It may take locks that are held for a few instructions only, which `parent` and `child` release.
 struct ForkHandlers {
   void (*prepare)() = nullptr;
   void (*parent)() = nullptr;
   void (*child)() = nullptr;
   ForkHandlers *next = nullptr;
 };
-// The object lives as long as the process. Always true, so that a static object may be initialised by it.
+// Adds handlers, which must live as long as the process. Returns true, so that a static object can be initialised with
+// it.
 bool atFork(ForkHandlers &handlers) noexcept;
 
 } // namespace calque::runtime

@@ -12,7 +12,7 @@ struct RuntimeFunction {
   void *address;
 };
 
-// The function of that name in a table, which may be null; null where there is none.
+// The function of that name in a table, which may be null. Null if there is none.
 inline void *findFunction(const RuntimeFunction *table, std::string_view name) {
   for (; table && table->name; ++table)
     if (name == table->name)

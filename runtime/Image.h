@@ -43,7 +43,7 @@ struct Fixup {
   Kind kind;
   Part part; // in which the place is
   Target target;
-  std::uint32_t import = 0; // its number, if the target is one
+  std::uint32_t import = 0; // its number, if the target is an import
   std::uint64_t offset;     // of the place in its part
   std::int64_t addend = 0;
   std::uint32_t relocation = 0; // of Kind::Elf
@@ -63,7 +63,7 @@ struct Image {
   std::vector<std::byte> code, data;                    // data is only read
   std::vector<Fixup> fixups;
   std::vector<std::string> imports; // functions
-  std::vector<Symbol> symbols;      // what it exports
+  std::vector<Symbol> symbols;      // the functions that it exports
 
   bool operator==(const Image &) const = default;
 };

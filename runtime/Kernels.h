@@ -17,8 +17,8 @@ namespace calque::runtime {
 // A digest (SHA-256) of all that decides what a kernel's code is: its body, the CPU, the options and the compiler.
 using KernelKey = std::array<std::byte, 32>;
 
-// The pieces of a kernel that is one parallel loop. `body` runs a range of the iterations; its context are the kernel's
-// words. The pieces of a kernel may run in any order, and interleaved with pieces of other kernels.
+// The pieces of a kernel that is one parallel loop. `body` runs a range of the iterations; its context is the address
+// of the kernel's words. The pieces of a kernel may run in any order, and interleaved with pieces of other kernels.
 struct Pieces {
   int64_t count = 0, grain = 0;
   CalqueLoopBody body = nullptr;
@@ -44,7 +44,7 @@ struct LoadedKernel {
 };
 using KernelRef = std::shared_ptr<const LoadedKernel>;
 
-// A kernel of the runtime (abi.h), by the table of its functions; null where there is none of that name.
+// The kernel of the runtime (abi.h) with this name, from the table of its functions; null if there is none.
 inline KernelRef runtimeKernel(const RuntimeFunction *functions, const std::string &name) {
   auto run = reinterpret_cast<CalqueKernel>(findFunction(functions, name));
   return run ? std::make_shared<const LoadedKernel>(LoadedKernel{{run}, nullptr, {}, name}) : nullptr;
@@ -55,10 +55,10 @@ inline KernelRef runtimeKernel(const RuntimeFunction *functions, const std::stri
 class KernelSource {
 public:
   virtual ~KernelSource() = default;
-  // Null where there is none.
+  // Null if there is none.
   virtual KernelRef find(const KernelKey &key) = 0;
-  // Loads a kernel, or returns the one that another thread was first to add. Null, with the reason, where it can't be
-  // loaded.
+  // Loads a kernel, or returns the one that another thread was first to add. Null, with the reason in `error`, if it
+  // can't be loaded.
   virtual KernelRef add(const KernelKey &key, const Image &image, std::string &error) = 0;
 };
 
@@ -67,8 +67,8 @@ class KernelCache : public KernelSource {
 public:
   KernelRef find(const KernelKey &key) override;
   KernelRef add(const KernelKey &key, const Image &image, std::string &error) override;
-  // Loads kernels together, which takes less time and memory than one by one. Null, with the reason, where one can't be
-  // loaded. Throws std::bad_alloc.
+  // Loads kernels together, which takes less time and memory than one by one. A kernel that can't be loaded is null,
+  // with the reason. Throws std::bad_alloc.
   struct Added {
     KernelRef kernel;
     std::string error;

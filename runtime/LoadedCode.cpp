@@ -33,14 +33,14 @@ void writeStub(std::byte *stub, const std::byte *slot) {
 
 //===-- Imports ----------------------------------------------------------------------------------===//
 
-// Functions of the C and C++ libraries, as the library with this function finds them. What the program shows by name is
-// not asked: it may show nothing, or another `exp`.
+// Finds functions of the C and C++ libraries in the same way as the library that contains this function. The program's
+// own symbols are not searched: they may be hidden, or have another `exp`.
 void *libraryFunction(const char *name) {
   static void *const own = [] {
     Dl_info here;
     bool found = dladdr(reinterpret_cast<void *>(&libraryFunction), &here) && here.dli_fname;
     void *library = found ? dlopen(here.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
-    return library ? library : dlopen(nullptr, RTLD_LAZY); // a program into which all of this is linked
+    return library ? library : dlopen(nullptr, RTLD_LAZY); // a program into which this library is linked
   }();
   return dlsym(own, name);
 }
@@ -49,7 +49,7 @@ void *libraryFunction(const char *name) {
 
 std::size_t width(Fixup::Kind kind) { return kind == Fixup::Kind::Relative32 ? 4 : 8; }
 
-// Images come from files, so that nothing about them is taken for granted but what their bytes compute.
+// Images come from files, so that everything about them is checked, except what their code computes.
 std::string whatIsWrong(const Image &image) {
   if (image.machine != hostMachine())
     return "native code is for another processor";
@@ -78,14 +78,14 @@ std::string systemError() { return std::strerror(errno); }
 
 //===-- Places -----------------------------------------------------------------------------------===//
 
-// Where an image goes: its code and then its stubs, its data and then its table of imported addresses. Offsets before
-// pages are taken.
+// Where an image goes: its code and then its stubs, its data and then its table of imported addresses. They are
+// offsets, because pages are not taken yet.
 struct Place {
   std::uint64_t code, stubs, codeEnd;
   std::uint64_t data, slots, dataEnd;
 };
 
-// Behind what is there up to `code` and `data`.
+// The place of an image behind others, which end at `code` and `data`.
 Place placeAfter(const Image &image, std::uint64_t code, std::uint64_t data) {
   const std::uint64_t count = image.imports.size();
   Place place;
@@ -109,7 +109,7 @@ void *addressOf(const std::string &name, const RuntimeFunction *functions, Addre
   return found->second;
 }
 
-// Writes an image where it goes. Returns what is wrong with it.
+// Writes an image to its place. Returns what is wrong with the image; empty if nothing is.
 std::string write(const Image &image, const Place &place, std::byte *code, std::byte *data,
                   const RuntimeFunction *functions, Addresses &known) {
   std::byte *parts[] = {code + place.code, data + place.data};

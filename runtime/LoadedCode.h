@@ -5,7 +5,7 @@
 //     report(loaded.error);
 //   auto *kernel = reinterpret_cast<CalqueKernel>(loaded.code->find("kernel"));
 //
-// Nothing is writable and executable, at any time.
+// No page is ever writable and executable at the same time.
 #ifndef CALQUE_RUNTIME_LOADEDCODE_H
 #define CALQUE_RUNTIME_LOADEDCODE_H
 
@@ -20,15 +20,14 @@ namespace calque::runtime {
 
 struct LoadResult;
 
-// The code stays until the last handle goes; whoever calls it holds one.
+// The code stays loaded until the last handle is destroyed. A caller of the code holds a handle.
 class LoadedCode {
 public:
   // A result for each image. Images that are loaded together share pages, and cost little more than one. An import is
-  // the function of that name in `functions`, a table as of Functions.h that may be null; else it is one of the C and
-  // C++ libraries.
+  // found by its name in the table `functions` (Functions.h), which may be null, else in the C and C++ libraries.
   static std::vector<LoadResult> load(std::span<const Image *const> images, const RuntimeFunction *functions);
 
-  // The address of what the image exports; null if it exports nothing of that name.
+  // The address of a function that the image exports; null if it exports none of that name.
   void *find(std::string_view symbol) const;
 
 private:

@@ -16,15 +16,15 @@ using Clock = std::chrono::steady_clock;
 
 double secondsOf(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// So many sums that none waits for the one before.
+// The number of sums, so many that no addition waits for the one before.
 constexpr int kSums = 12;
 
-// Clang compiles what is inlined here before it knows the CPU that it is for, and measures short vectors.
+// Clang compiles the inlined functions before it knows for which CPU they are, so that it would measure short vectors.
 #if defined(__x86_64__) && !defined(__clang__)
 #define CALQUE_WIDE_VECTORS
 #endif
 
-// A vector of so many bytes; the compiler takes several instructions where the CPU has no such vectors.
+// A vector of `Bytes` bytes. If the CPU has no such vectors, the compiler takes several instructions.
 template <int Bytes> struct VectorOf {
   typedef float Type __attribute__((vector_size(Bytes)));
 };
@@ -41,7 +41,7 @@ template <typename Vector> [[gnu::always_inline]] inline void keep(Vector &vecto
 template <int Bytes> [[gnu::always_inline]] inline float multiplyAndAdd(std::int64_t rounds, float factor) {
   using Vector = typename VectorOf<Bytes>::Type;
   const Vector x = Vector{} + factor;
-  // Variables, since an array would be in memory.
+  // Variables, because an array would be in memory.
   Vector a{}, b{}, c{}, d{}, e{}, f{}, g{}, h{}, i{}, j{}, k{}, l{};
   for (std::int64_t round = 0; round < rounds; ++round) {
     auto add = [&](Vector &sum) {

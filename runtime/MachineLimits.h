@@ -1,13 +1,14 @@
-// What this machine can do at most, measured: the limits to which a profile compares kernels.
+// Measures the limits of this machine, with which a profile compares kernels.
 #ifndef CALQUE_RUNTIME_MACHINELIMITS_H
 #define CALQUE_RUNTIME_MACHINELIMITS_H
 
 namespace calque::runtime {
 
 struct MachineLimits {
-  // Float32 operations a second in fused multiply-adds of the widest vectors, each of which counts as two.
+  // Float32 operations a second, with fused multiply-adds of the widest vectors. A multiply-add counts as two
+  // operations.
   double operations = 0;
-  // Bytes a second that a copy of memory larger than most caches reads and writes.
+  // Bytes a second that a copy reads and writes together, of memory that is larger than most caches.
   double copiedBytes = 0;
 };
 

@@ -16,7 +16,7 @@ namespace calque::runtime {
 
 static int64_t wordOf(const void *address) { return reinterpret_cast<int64_t>(address); }
 
-// What follows the operands of a step: the address of the kernel's memory, and that of its pieces.
+// The number of words behind the operands of a step: the addresses of the kernel's scratch memory and of its pieces.
 static constexpr size_t kWordsBehind = 2;
 
 static std::atomic<bool> measuresSteps{false};
@@ -105,12 +105,12 @@ private:
   const int64_t zero = 0;
   const CalqueCallFrame *frame;
   const Operand *operand;
-  // In the order of From. An address and a number are of one size.
+  // In the order of From. An address and a number have the same size.
   const void *const tables[static_cast<size_t>(From::Computed) + 1];
   static_assert(sizeof(void *) == sizeof(int64_t));
 };
 
-// What a round needs while it runs, in one buffer.
+// The memory of a round while it runs, in one buffer.
 struct RoundMemory {
   RoundMemory(size_t steps, size_t numWords)
       : memory(Buffer::allocate(steps * (sizeof(RoundStep) + sizeof(RoundItem) + sizeof(uint32_t)) +
@@ -125,7 +125,7 @@ struct RoundMemory {
 };
 static_assert(sizeof(RoundStep) % alignof(int64_t) == 0 && sizeof(RoundItem) % alignof(uint32_t) == 0);
 
-// Sums of what kernels need for themselves: more than any memory has is the largest number.
+// Adds bytes of scratch memory. A sum that overflows is the largest number, which is more than any memory has.
 static int64_t plus(int64_t bytes, int64_t more) {
   int64_t sum;
   return __builtin_add_overflow(bytes, more, &sum) ? std::numeric_limits<int64_t>::max() : sum;
@@ -135,7 +135,7 @@ static int64_t aligned(int64_t bytes) {
   return plus(bytes, CALQUE_BUFFER_ALIGNMENT - 1) / CALQUE_BUFFER_ALIGNMENT * CALQUE_BUFFER_ALIGNMENT;
 }
 
-// The bytes that a kernel needs for itself; 0 where it needs none.
+// The bytes of scratch memory that a kernel needs; 0 if it needs none.
 int64_t LoadedPlan::scratchOf(const Step &step, int64_t *words) const {
   CalqueKernel scratch = kernels[step.kernel].scratch;
   if (!scratch)
@@ -149,11 +149,11 @@ int64_t LoadedPlan::scratchOf(const Step &step, int64_t *words) const {
 static void growTo(Buffer &scratch, int64_t bytes) {
   if (scratch.bytes() >= static_cast<size_t>(bytes))
     return;
-  scratch = Buffer(); // before the larger one is made
+  scratch = Buffer(); // freed before the larger one is allocated
   scratch = Buffer::allocate(static_cast<size_t>(bytes));
 }
 
-// Takes the words of a round's steps into its memory, and makes room for what they need for themselves.
+// Stores the words of a round's steps in the round's memory, and makes room for the scratch memory of all steps.
 void LoadedPlan::takeRound(const Round &round, Words &words, RoundMemory &memory, Buffer &scratch) const {
   int64_t *next = memory.words, bytes = 0;
   for (uint32_t i = 0; i < round.count; ++i) {
@@ -161,7 +161,7 @@ void LoadedPlan::takeRound(const Round &round, Words &words, RoundMemory &memory
     const Kernel &kernel = kernels[step.kernel];
     words.next(step, next);
     int64_t own = scratchOf(step, next);
-    if (kernel.scratch) // where it begins, until all is known
+    if (kernel.scratch) // an offset, until the size of the whole is known
       next[step.numOperands] = bytes;
     bytes = plus(bytes, own);
     new (&memory.steps[i]) RoundStep{&kernel, next, step.cycles, step.follows, {}};
@@ -228,12 +228,12 @@ int32_t LoadedPlan::run(CalqueCallFrame &frame) const {
   if (!mostInRound && !needsScratch && !measured)
     return runSteps(frame, computed.data());
   Buffer scratch;
-  // On one thread steps are run one after the other.
+  // On one thread, the steps run one after the other.
   std::optional<RoundMemory> rounds;
   if (mostInRound && threadCount() > 1)
     rounds.emplace(mostInRound, mostWordsInRound);
   absl::FixedArray<int64_t, 64> words(mostOperands + kWordsBehind);
-  // Calls functions with each step, and with each round where there are some.
+  // Calls `ofStep` with each step that is in no round, and `ofRound` with each round.
   auto forEach = [&](Words &cursor, auto &&ofStep, auto &&ofRound) {
     const Round *round = plan.rounds.data(), *lastRound = round + plan.rounds.size();
     for (size_t i = 0; i < plan.steps.size();) {

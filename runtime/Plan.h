@@ -60,18 +60,19 @@ struct Round {
 
 struct PlanPart;
 
-// As plain data.
+// A plan as plain data.
 struct Plan {
   std::vector<Step> steps;
   std::vector<Operand> operands;
   std::vector<Round> rounds;                     // in the order of the steps
   std::vector<std::vector<std::byte>> constants; // the elements of each
-  // Kernels for unknown sizes. The words of `shapes` are the frame, the address of the outputs' unknown sizes, that of
-  // the workspace's bytes, and the inputs' unknown sizes; those of `numbers` the address of the computed words, the
-  // workspace and the inputs' unknown sizes.
+  // Kernels for unknown sizes. The words of `shapes` are the frame, the address of the outputs' unknown sizes, the
+  // address of the workspace's bytes, and the inputs' unknown sizes. The words of `numbers` are the address of the
+  // computed words, the workspace, and the inputs' unknown sizes.
   std::optional<uint32_t> shapes, numbers;
   size_t numSizes = 0, numComputed = 0;
-  // Steps write over inputs, and nothing may stop the program once they do: all memory is there before the first step.
+  // Whether steps write over inputs. Nothing may stop the program once they do, so that all memory is allocated before
+  // the first step.
   bool writesInputs = false;
   // The parts that steps run: branches, and conditions and bodies of loops. Their kernels are among those of the whole
   // program.
@@ -101,30 +102,30 @@ public:
   ~LoadedPlan();
   LoadedPlan(LoadedPlan &&) noexcept;
   LoadedPlan &operator=(LoadedPlan &&) noexcept;
-  // Throws std::bad_alloc where there is no memory for the constants.
+  // Throws std::bad_alloc if there is no memory for the constants.
   LoadedPlan(Plan plan, std::vector<KernelRef> kernels);
 
-  // Checks the sizes of the inputs, which are in the frame, and computes those of the outputs and the workspace's
-  // bytes. Returns 1 after a failed check. Throws std::bad_alloc where there is no memory for the kernel.
+  // Checks the sizes of the inputs, which are in the frame. Computes the sizes of the outputs and the bytes of the
+  // workspace. Returns 1 after a failed check. Throws std::bad_alloc if there is no memory for the kernel.
   int32_t computeShapes(CalqueCallFrame &frame) const;
   bool hasShapes() const { return plan.shapes.has_value(); }
   // The number of unknown sizes of the inputs.
   size_t numSizes() const { return plan.numSizes; }
 
-  // Runs the steps up to one with a failed check, and returns 1 after it. Throws std::bad_alloc where there is no
-  // memory for a kernel or a loop; the steps before it have run, but for a plan that writes over inputs.
+  // Runs the steps. Stops after a step with a failed check, and returns 1. Throws std::bad_alloc if there is no memory
+  // for a kernel or a loop. The steps before it have run then, unless the plan writes over inputs.
   int32_t run(CalqueCallFrame &frame) const;
 
-  // From now on, plans that are made measure their steps. It costs two looks at the clock a step.
+  // Makes all plans that are loaded from now on measure their steps. That costs two looks at the clock for each step.
   static void measureSteps();
-  // The times of the steps, in their order; null where they are not measured.
+  // The times of the steps, in their order; null if they are not measured.
   const StepTime *times() const { return measured.get(); }
   size_t numSteps() const { return plan.steps.size(); }
   const std::vector<LoadedPart> &loadedParts() const { return parts; }
 
 private:
   class Words;
-  // Runs all steps. None is in a round, needs scratch memory or is measured.
+  // Runs all steps of a plan that has no rounds, needs no scratch memory and is not measured.
   int32_t runSteps(CalqueCallFrame &frame, const int64_t *computed) const;
   int64_t scratchOf(const Step &step, int64_t *words) const;
   void takeRound(const Round &round, Words &words, RoundMemory &memory, Buffer &scratch) const;

@@ -30,10 +30,11 @@ struct HostCallbacks {
   // unwind, so an exception ends the process.
   void (*print)(void *self, int32_t site, int32_t dtype, int32_t rank, const int64_t *dims, const void *data);
   // Runs a host call and returns whether it succeeded. `words` are the addresses of its operands and results, of which
-  // there are `numAddresses`, then the sizes of the operands' dimensions. Once a check has `failed` it runs nothing but
+  // there are `numAddresses`, then the sizes of the operands' dimensions. If a check has `failed`, it runs nothing, but
   // still fills the results. Null for a caller that serves no host calls, which then fail.
   bool (*call)(void *self, int32_t site, bool failed, const int64_t *words, size_t numAddresses) = nullptr;
-  // Set by an assertion that fails the call: its elements that do not hold, as of describeFailed() in Assertions.h.
+  // An assertion that fails the call stores here which of its elements do not hold, as text of describeFailed()
+  // (Assertions.h).
   std::string failedElements = {};
 };
 
@@ -46,14 +47,14 @@ std::string formatTensor(int32_t dtype, std::span<const int64_t> dims, const voi
 // A line that is printed tensor by tensor, as the calls of HostCallbacks::print give them.
 class PrintedLine {
 public:
-  // Adds the next tensor, or none for a dtype below 0, to a line of such a text: each `{}` of it is the place of a
-  // tensor, `{{` and `}}` are braces, and a text without a place is a label. The whole line, without an end, once it is
-  // complete.
+  // Adds the next tensor, or none if `dtype` is below 0, to the line of a text. Each `{}` of the text is the place of a
+  // tensor, and `{{` and `}}` are braces. A text without a place is a label before the tensor. Returns the whole line,
+  // without a line end, once it is complete.
   std::optional<std::string> add(const std::string &text, int32_t dtype, std::span<const int64_t> dims,
                                  const void *data);
 
 private:
-  // Appends the text up to the place of its next tensor, or to its end. Whether there is such a place.
+  // Appends the text up to the place of its next tensor, or to its end. Returns whether there is such a place.
   bool copyText(const std::string &text);
 
   std::string line;

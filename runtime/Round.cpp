@@ -18,7 +18,7 @@ public:
     for (size_t i = 0; i < steps.size(); ++i)
       if (isAlone(i))
         runWhole(steps[i]);
-    // Long loops first, then what is short and fills the gaps.
+    // Long loops first, then short steps, which fill the gaps.
     addLoops();
     int64_t cycles = addShort();
     if (threads == 1 || count < 2 || (numLoops == 0 && cycles < kShortCycles)) {
@@ -36,7 +36,7 @@ private:
   static int64_t piecesOf(const RoundStep &step) { return pieceCount(step.pieces.count, step.pieces.grain); }
   bool isChained(size_t i) const { return steps[i].follows || (i + 1 < steps.size() && steps[i + 1].follows); }
   bool isLoop(size_t i) const { return !isChained(i) && steps[i].pieces.body && piecesOf(steps[i]) != 1; }
-  // Whether it has to have all threads for itself.
+  // Whether a step must run before the others, with all threads for itself.
   bool isAlone(size_t i) const {
     return !isChained(i) && !steps[i].pieces.body && (steps[i].cycles == 0 || steps[i].cycles >= kParallelCycles);
   }
@@ -52,7 +52,7 @@ private:
     numLoops = numSteps;
   }
 
-  // Each piece is as many short steps as are worth one. Returns the cycles of all.
+  // Adds the short steps, as many in a piece as are worth a piece. Returns the cycles of all.
   int64_t addShort() {
     int64_t all = 0, own = kPieceCycles;
     for (size_t i = 0; i < steps.size(); ++i)
@@ -69,17 +69,17 @@ private:
     return all;
   }
 
-  // How many of the numbers below a limit leave `thread` when they are divided by the number of threads, and how many
-  // leave less.
+  // How many of the numbers below a limit leave the remainder `thread` when they are divided by the number of threads,
+  // and how many leave a smaller remainder.
   int64_t countOf(int64_t limit, int64_t thread) const { return (limit + threads - 1 - thread) / threads; }
   int64_t countBelow(int64_t limit, int64_t thread) const {
     return limit / threads * thread + std::min(limit % threads, thread);
   }
 
-  // The pieces, counted through all items, are dealt to the threads one by one; of an item, those of the first thread
-  // come first. So each thread has a part of each item, as the pool would give it.
+  // The pieces are counted through all items, and dealt to the threads one by one. Within an item, the pieces of the
+  // first thread come first. So each thread has a part of each item, as the pool would give it.
   void runPiece(int64_t number) {
-    // The pool gives the threads equal parts, and the first ones one more where that leaves a rest.
+    // The pool gives all threads equally many numbers, and the first threads one more if some are left.
     int64_t least = count / threads, longer = count % threads, behind = number - longer * (least + 1),
             thread = behind < 0 ? number / (least + 1) : longer + behind / least,
             place = behind < 0 ? number % (least + 1) : behind % least;

@@ -14,7 +14,7 @@ namespace calque::runtime {
 // An entry of a stack. Its elements follow it.
 struct alignas(16) Entry {
   double below; // the stack without it
-  size_t bytes; // of its elements; no others are taken from it
+  size_t bytes; // of its elements; a pop of another number of bytes fails
 };
 
 // Stands directly before an entry that knows its sizes. The sizes stand before this struct, the last size next to it.
@@ -24,9 +24,9 @@ struct alignas(16) EntrySizes {
   const int64_t *sizes() const { return reinterpret_cast<const int64_t *>(this) - rank; }
 };
 
-// A stack is the address of its uppermost entry and a number beyond all addresses, all of which a float64 holds
-// exactly; 0 if it is empty. So the sum of two stacks, neither of them empty, is no stack, wherever the machine's
-// addresses lie.
+// A stack is the address of its uppermost entry plus kStacks, which is larger than all addresses; 0 if it is empty. A
+// float64 holds all these numbers exactly. So the sum of two stacks, neither of them empty, is no stack, wherever the
+// machine's addresses lie.
 inline constexpr double kStacks = 0x1p51;
 inline double stackOf(const Entry *entry) { return kStacks + static_cast<double>(reinterpret_cast<uintptr_t>(entry)); }
 inline Entry *entryOf(double stack) {

@@ -13,7 +13,7 @@ struct Dimension {
   int64_t size, from, to; // strides in bytes
 };
 
-// The bytes of a piece, which one thread copies. For fewer bytes waking threads costs more than the copy.
+// The bytes of a piece, which one thread copies. For fewer bytes, waking threads costs more than the copy.
 constexpr int64_t PieceBytes = 256 << 10;
 // The elements of a tile's side in a transpose: 32 cache lines of either buffer stay in the first cache.
 constexpr int64_t Tile = 32;
@@ -27,7 +27,7 @@ template <size_t Bytes> void copyRow(char *to, const char *from, Dimension row) 
     std::memcpy(to + i * row.to, from + i * row.from, Bytes);
 }
 
-// Copies the last two dimensions; in tiles where the inner one has the larger stride in `from`.
+// Copies the last two dimensions, in tiles if the inner one has the larger stride in `from`.
 template <size_t Bytes> void copyPlane(char *to, const char *from, Dimension outer, Dimension inner) {
   if (inner.from == int64_t(Bytes) || outer.from > inner.from || outer.from == 0) {
     for (int64_t i = 0; i < outer.size; ++i)
@@ -51,7 +51,7 @@ template <size_t Bytes> void copyBox(char *to, const char *from, std::span<const
     copyBox<Bytes>(to + i * box[0].to, from + i * box[0].from, box.subspan(1));
 }
 
-// The box with the fewest dimensions: those of size 1 are dropped, and two are merged where both strides allow it.
+// The box with the fewest dimensions: dimensions of size 1 are dropped, and two are merged if both strides allow it.
 std::vector<Dimension> simplified(size_t elementBytes, std::span<const int64_t> sizes,
                                   std::span<const int64_t> fromStrides, std::span<const int64_t> toStrides) {
   std::vector<Dimension> box;

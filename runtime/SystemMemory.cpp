@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t Unknown = ~size_t(0);
 
-// A text file of numbers, each behind its name: "MemAvailable:   123 kB".
+// A text file of numbers that stand behind their names: "MemAvailable: 123 kB".
 class Numbers {
 public:
   explicit Numbers(const char *path) {
@@ -40,7 +40,8 @@ size_t ofTheSystem() {
   return available ? (*available + numbers.of("SwapFree:").value_or(0)) * 1024 : Unknown;
 }
 
-// What the files of a control group say, of the first or the second version. Cached files count as used, and give way.
+// The bytes that a control group of the first or the second version may still take, by its files. Cached files count as
+// used there, but make room when memory is needed.
 size_t ofTheGroup(const char *limitPath, const char *usedPath, const char *statisticsPath) {
   std::optional<size_t> limit = Numbers(limitPath).first();
   if (!limit)

@@ -45,8 +45,8 @@ template <typename Done> bool spinUntil(Done done) {
   }
 }
 
-// How a thread rounds, and whether it takes numbers below the normal range for 0. What traps and what has happened are
-// in the same register, and each thread's own.
+// The bits that say how a thread rounds, and whether it takes numbers below the normal range for 0. The register also
+// has the bits for traps and for exceptions that have happened, which remain each thread's own.
 #if defined(__x86_64__)
 constexpr uint64_t ModeBits = 0xe040; // flush to zero, rounding; denormals are zeros
 uint64_t controlWord() { return __builtin_ia32_stmxcsr(); }
@@ -63,7 +63,7 @@ void setControlWord(uint64_t word) { asm volatile("msr fpcr, %0" : : "r"(word));
 uint64_t floatingPointMode() { return controlWord() & ModeBits; }
 void setFloatingPointMode(uint64_t mode) {
   uint64_t word = controlWord();
-  if ((word & ModeBits) != mode) // a steady loop finds it as it left it, and to write it is slow
+  if ((word & ModeBits) != mode) // in a steady loop it has not changed, and to write it is slow
     setControlWord((word & ~ModeBits) | mode);
 }
 
@@ -99,8 +99,9 @@ struct Shared {
 };
 constinit Shared shared;
 
-// Each thread begins with a part of the pieces of its own, the same one in each loop: what one kernel leaves in the
-// caches of a core is what the next one wants there. Who has done its own takes what others have left.
+// Each thread begins with a part of the pieces of its own, the same one in each loop, because the next kernel wants the
+// data that a kernel leaves in the caches of a core. A thread that has finished its own part takes pieces that others
+// have left.
 struct alignas(64) Part {
   std::atomic<int64_t> next{0};
   int64_t end = 0;
@@ -123,7 +124,7 @@ void sharePieces(const Job &job) {
 void runPieces(const Job &job, int thread) {
   for (int i = 0; i < job.threads; ++i) {
     Part &part = parts[(thread + i) % job.threads];
-    // Only what has pieces left is written to.
+    // Writes only to parts that have pieces left.
     while (part.next.load(std::memory_order_relaxed) < part.end) {
       int64_t piece = part.next.fetch_add(1, std::memory_order_relaxed);
       if (piece >= part.end)
@@ -183,7 +184,8 @@ void workerMain(uint32_t served, int thread) {
 // Whether this process was forked from one that has the threads.
 constinit std::atomic<bool> isForked{false};
 
-// A loop of another thread ends with that thread: its workers are not there, and it holds the pool no more.
+// A forked process lacks the other threads. So a loop of another thread has no workers in it, and no longer holds the
+// pool.
 void inForkedProcess() {
   isForked.store(true, std::memory_order_relaxed);
   if (runsPieces) // of a loop of this thread

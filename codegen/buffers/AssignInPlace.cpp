@@ -16,7 +16,7 @@ namespace calque::codegen {
 
 namespace {
 
-// Adds the uses of a buffer and of its views, but for the views themselves.
+// Adds the uses of a buffer and of its views, except the views themselves.
 void addUses(Value buffer, SmallVectorImpl<OpOperand *> &uses) {
   for (OpOperand &use : buffer.getUses())
     if (auto view = dyn_cast<ViewLikeOpInterface>(use.getOwner()); view && view.getViewSource() == use.get())
@@ -63,11 +63,11 @@ struct AssignInPlace : impl::AssignInPlaceBase<AssignInPlace> {
       return signalPassFailure();
     func::FuncOp function = program->function;
     auto assigned = function->getAttrOfType<DenseI64ArrayAttr>(kAssignedAttr);
-    // A late result takes memory when all has run, which may be lacking.
+    // A late result allocates memory after all steps have run, and this may fail.
     if (!assigned || assigned.empty() || function->hasAttr(kLateAttr))
       return;
     Block &body = function.getBody().front();
-    // What fails ends a loop, and with it what its variables are for.
+    // A part may fail at any time: a failure ends the loop, and then nothing needs its variables.
     Operation *lastFailing = getOperation()->hasAttr(kPartAttr) ? nullptr : lastThatMayFail(body);
     unsigned firstNew = function.getNumArguments() - static_cast<unsigned>(assigned.size());
     SmallVector<int64_t> inPlace;
@@ -82,7 +82,7 @@ struct AssignInPlace : impl::AssignInPlaceBase<AssignInPlace> {
       SmallVector<Operation *> users(after.user_begin(), after.user_end());
       after.replaceAllUsesWith(before);
       for (Operation *user : users)
-        if (copiesToItself(user)) // what else writes only a part of the value
+        if (copiesToItself(user)) // others write a part of the value
           user->erase();
       inPlace.push_back(static_cast<int64_t>(number));
       ++replaced;
@@ -92,7 +92,7 @@ struct AssignInPlace : impl::AssignInPlaceBase<AssignInPlace> {
   }
 
 private:
-  // What can fail, print or call C++ takes the frame, its first argument.
+  // Operations that can fail, print or call C++ take the frame, the function's first argument.
   static Operation *lastThatMayFail(Block &body) {
     Operation *last = nullptr;
     for (OpOperand &use : body.getArgument(0).getUses()) {
@@ -103,7 +103,7 @@ private:
     return last;
   }
 
-  // Whether the new value of a variable can be written where the one before it is.
+  // Whether the new value of a variable can be written over the old one.
   static bool canReplace(BlockArgument before, BlockArgument after, Operation *lastFailing) {
     auto type = dyn_cast<MemRefType>(before.getType());
     if (!type || type != after.getType() || !type.hasStaticShape() || type.getNumElements() == 0)
@@ -112,7 +112,7 @@ private:
     SmallVector<OpOperand *> reads, uses;
     addUses(before, reads);
     addUses(after, uses);
-    Operation *first = nullptr; // that writes
+    Operation *first = nullptr; // the first operation that writes
     for (OpOperand *use : uses) {
       Operation *op = body.findAncestorOpInBlock(*use->getOwner());
       if (!first || op->isBeforeInBlock(first))

@@ -1,16 +1,17 @@
 // Gives each tensor of a program a buffer, in time that grows linearly with the program.
 //
-// Lowering emits one block of operations on tensors, each with a destination. So the questions of bufferization have
-// simple answers. An operation whose destination is fresh (tensor.empty, or a fill of one) starts a *chain*: the
-// values that are made of one another in place, which share the chain's buffer. A value joins the chain of its
-// destination if all other uses of that destination come before; else it starts a chain with a copy. A chain is placed
+// Lowering emits one block of operations on tensors, each with a destination. So bufferization is simple. An operation
+// whose destination is fresh (tensor.empty, or a fill of one) starts a *chain*: values of which each is made in place
+// from the one before it, so that they share the chain's buffer. A value joins the chain of its destination if all
+// other uses of that destination come before; else it starts a chain with a copy. A chain is placed
 //
 //   - in the function's result, if one of its values is returned;
 //   - in a part of another chain, if it is inserted there and nothing writes to that part otherwise: the parts of a
 //     concatenation are computed where they belong;
 //   - else in a buffer of its own.
 //
-// Chains.cpp finds and places the chains. This file makes their buffers, and operations on buffers of those on tensors.
+// Chains.cpp finds and places the chains. This file makes their buffers, and turns operations on tensors into
+// operations on buffers.
 #include "codegen/buffers/Bufferize.h"
 #include "codegen/Passes.h"
 #include "codegen/buffers/Chains.h"
@@ -91,7 +92,7 @@ public:
 private:
   //===-- Arguments and results -------------------------------------------------------------------===//
 
-  // Adds the arguments with buffers in place of tensors; those with tensors are erased at the end.
+  // Adds arguments that are buffers in place of the tensors. The tensors are erased at the end.
   void takeArguments(Block &body) {
     numArguments = body.getNumArguments();
     for (unsigned number = 0; number < numArguments; ++number) {
@@ -155,7 +156,7 @@ private:
                                      slice.getMixedSizes(), slice.getMixedStrides());
   }
 
-  // The chain's buffer, which is made here if nothing has written to it so far.
+  // The chain's buffer. Makes it if nothing has written to it so far.
   Value bufferOf(Chain &chain, OpBuilder &builder) {
     if (chain.buffer)
       return chain.buffer;
@@ -181,7 +182,7 @@ private:
       return chain.buffer;
     }
     Value scalar = chain.initial;
-    if (auto constant = scalar.getDefiningOp<arith::ConstantOp>()) // which may come later
+    if (auto constant = scalar.getDefiningOp<arith::ConstantOp>()) // the constant may come later
       scalar = builder.clone(*constant)->getResult(0);
     auto insert = dyn_cast<tensor::InsertSliceOp>(chain.first);
     if (!insert || !fillAround(builder, insert, scalar, chain.buffer))
@@ -189,11 +190,12 @@ private:
     return chain.buffer;
   }
 
-  // Fills what lies around the part that an insertion writes, if that is little. Returns whether it is. Elements behind
-  // the part in a row and before it in the next one lie side by side, and are filled at once; so are those of rows that
-  // hold nothing of the part, some twice. Each of several images is filled by itself, so that threads share them.
+  // Fills the elements around the part that an insertion writes, if they are few. Returns whether they are. The
+  // elements behind the part in one row and before it in the next row lie side by side, and one fill writes them. One
+  // fill also writes the rows that hold nothing of the part, some elements twice. Each of several images has fills of
+  // its own, so that threads share the images.
   static bool fillAround(OpBuilder &builder, tensor::InsertSliceOp insert, Value scalar, Value buffer) {
-    // Elements of a part, and of that of an image, that are worth several fills in place of one.
+    // The fewest elements of a part, and of a part in one image, for which several fills are worth it.
     constexpr uint64_t kLarge = 1 << 14, kLargeImage = 1 << 9;
     auto type = cast<MemRefType>(buffer.getType());
     ArrayRef<int64_t> starts = insert.getStaticOffsets(), sizes = insert.getStaticSizes(), shape = type.getShape();
@@ -268,7 +270,7 @@ private:
     Value buffer;
     if (auto constant = dyn_cast<arith::ConstantOp>(definition)) {
       buffer = globalOf(builder, constant);
-    } else { // a tensor that no operation has as its destination
+    } else { // no operation has the tensor as its destination
       buffer = allocate(builder, definition->getLoc(), tensor.getType(), sizesOf(builder, tensor));
       if (auto fill = dyn_cast<linalg::FillOp>(definition))
         linalg::FillOp::create(builder, definition->getLoc(), fill.getInputs()[0], buffer);
@@ -413,7 +415,7 @@ private:
         });
   }
 
-  // Elements and sizes that an operation, or code within it, takes from tensors.
+  // Converts reads of elements and sizes of tensors, in an operation or in its regions.
   void convertReads(Operation *op) {
     op->walk([&](Operation *inner) {
       OpBuilder builder(inner);
@@ -489,7 +491,7 @@ private:
     terminator->setOperands(SmallVector<Value>(terminator->getOperands().take_back(numSizes)));
   }
 
-  // Nothing uses what is erased but what is erased as well.
+  // Only erased operations use the results of erased operations.
   void eraseDead(Block &body) {
     for (Operation *op : dead)
       op->dropAllReferences();
@@ -516,8 +518,8 @@ struct Bufferize : impl::BufferizeBase<Bufferize> {
     FailureOr<Program> program = programIn(getOperation());
     if (failed(program) || failed(checkReturned(program->function, program->sizes)))
       return signalPassFailure();
-    // Without optimisations, loops stay of whose results nothing comes: their destinations belong to no value that is
-    // written.
+    // Without optimisations, loops whose results nothing uses are still there. Their destinations belong to no value
+    // that is written.
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(program->function.getBody().front())))
       if (isOpTriviallyDead(&op))
         op.erase();
@@ -528,7 +530,7 @@ struct Bufferize : impl::BufferizeBase<Bufferize> {
   }
 
 private:
-  // The function returns tensors, then the unknown sizes of these.
+  // Checks that the function returns tensors, and then their unknown sizes.
   static LogicalResult checkReturned(func::FuncOp program, const ProgramSizes &sizes) {
     Operation *terminator = program.getBody().front().getTerminator();
     size_t numResults = terminator->getNumOperands(), numSizes = sizes.outputs.size();

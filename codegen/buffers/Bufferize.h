@@ -1,4 +1,4 @@
-// Casts of buffers to types that need nothing but a bare pointer.
+// Casts of buffers to types for which a bare pointer is enough.
 #ifndef CALQUE_CODEGEN_BUFFERS_BUFFERIZE_H
 #define CALQUE_CODEGEN_BUFFERS_BUFFERIZE_H
 

@@ -1,5 +1,5 @@
-// Chains of tensors that share a buffer, and where their buffers lie. The pass Bufferize makes these buffers; its
-// source says at its head what a chain is.
+// Finds chains of tensors that share a buffer, and decides where each buffer lies. The pass Bufferize makes the
+// buffers. The head of Bufferize.cpp defines chains.
 #ifndef CALQUE_CODEGEN_BUFFERS_CHAINS_H
 #define CALQUE_CODEGEN_BUFFERS_CHAINS_H
 
@@ -20,22 +20,23 @@ inline bool isReshape(mlir::Operation *op) {
   return mlir::isa_and_present<mlir::tensor::ExpandShapeOp, mlir::tensor::CollapseShapeOp, mlir::tensor::CastOp>(op);
 }
 
-// The value that casts gave another type, with more or fewer known sizes.
+// The value before all casts to types with more or fewer known sizes.
 mlir::Value beforeCasts(mlir::Value value);
 
-// What says the sizes of a destination that is fresh, if anything does.
+// The tensor.empty that has the sizes of a fresh destination, perhaps behind a fill; null if there is none.
 mlir::tensor::EmptyOp emptyOf(mlir::Value destination);
 
-// The values that share one buffer because each is made of the one before it in place.
+// The values that share one buffer, because each is made in place from the one before it.
 struct Chain {
   mlir::Value root, last; // the first value and the last one
-  mlir::Operation *first; // what makes it
-  // What the buffer holds before `first` writes: a scalar that fills it, a tensor that is copied, null.
+  mlir::Operation *first; // the operation that makes the root
+  // What the buffer holds before `first` writes: a scalar that fills it, a tensor that is copied into it, or, if null,
+  // anything.
   mlir::Value initial;
-  mlir::Value destination; // of `first`; null where the buffer is given
+  mlir::Value destination; // of `first`; null if the buffer is given
   mlir::Value given;       // the buffer of a chain that has one from the start
-  // What has a place in this chain is written before its insertion comes. That is right if insertions alone make the
-  // chain, nothing reads it in between, and their parts are disjoint.
+  // A chain that lies in a part of this one is written before the insertion of this part. That is right if only
+  // insertions make this chain, nothing reads it in between, and the parts are disjoint.
   unsigned numInserts = 0;
   bool onlyInserts = true, isDisjoint = true;
   mlir::tensor::InsertSliceOp lastInsert;
@@ -47,20 +48,20 @@ struct Chain {
   mlir::tensor::InsertSliceOp part;
   unsigned depth = 0;
 
-  mlir::Value buffer; // as soon as something writes to it
+  mlir::Value buffer; // set when the first operation writes to it
   bool startsFresh() const { return !given && (!initial || !isTensor(initial)); }
 };
 
 // The chains of a function.
 class Chains {
 public:
-  // Finds the chains. First each insertion becomes the destination of no more than one other, and updates of tensors
-  // move behind the last operations that read these.
+  // Finds the chains. Before that, clones insertions until each is the destination of at most one other, and moves
+  // updates of a tensor behind the last operation that reads this tensor.
   void find(mlir::func::FuncOp function);
-  // Places chains in the results of the function, which returns these tensors, and in parts of other chains.
+  // Places chains in the results of the function, which returns `returned`, and in parts of other chains.
   void place(mlir::Block &body, mlir::OperandRange returned);
 
-  // Null where a value is in no chain.
+  // The chain of a value; null if the value is in none.
   Chain *of(mlir::Value value) const { return chainOf.lookup(value); }
 
 private:

@@ -1,5 +1,5 @@
-// Gives each kernel the memory that it needs for itself as its last argument. How much that is says a function of its
-// own, on the same arguments, so that whoever calls the kernel need not know what it does.
+// Gives each kernel the memory that it needs for itself as its last argument. A second function of the same arguments
+// computes how many bytes that is, so that the caller need not know what the kernel does.
 #include "codegen/KernelAttributes.h"
 #include "codegen/Passes.h"
 #include "codegen/lowering/ShapeFunction.h"
@@ -26,7 +26,8 @@ bool eraseUnused(Operation *buffer) {
   return true;
 }
 
-// Computes at a place of a function how many bytes buffers take, whose sizes follow from the kernel's arguments.
+// Emits the number of bytes of buffers at a place of a function. The sizes of the buffers must follow from the kernel's
+// arguments.
 class Bytes {
 public:
   Bytes(OpBuilder builder, func::FuncOp kernel, func::FuncOp function)
@@ -35,7 +36,7 @@ public:
       mapping.map(argument, function.getArgument(argument.getArgNumber()));
   }
 
-  // The sizes of a buffer; fails where they follow from anything else.
+  // The sizes of a buffer. Fails if they do not follow from the kernel's arguments.
   FailureOr<SmallVector<Value>> sizesOf(memref::AllocOp alloc) {
     SmallVector<Value> sizes;
     for (Value size : alloc.getDynamicSizes())
@@ -94,7 +95,7 @@ LogicalResult passScratch(func::FuncOp kernel) {
     inKernel.add(alloc, *sizes);
     alloc.replaceAllUsesWith(view);
   }
-  // Not before: a buffer may be what all this is inserted in front of.
+  // Not earlier, because the builder's insertion point may be one of these buffers.
   for (memref::AllocOp alloc : scratch)
     alloc.erase();
   OpBuilder &builder = inFunction.builder;
@@ -109,7 +110,8 @@ struct PassScratch : impl::PassScratchBase<PassScratch> {
     for (auto kernel : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
       if (isKernel(kernel) && failed(passScratch(kernel)))
         return signalPassFailure();
-    // Only the program calls kernels. A kernel that was compiled alone has none, and long parts that need no look.
+    // Only the program calls kernels. The module of a kernel that is compiled alone has no program, and its long parts
+    // need not be searched.
     const SymbolTable symbols(getOperation());
     for (auto program : getOperation().getOps<func::FuncOp>())
       if (!program.isPrivate())

@@ -14,8 +14,8 @@ namespace calque::codegen {
 
 namespace {
 
-// The strides of an empty memref are none that a bare pointer can have. Its elements are never accessed, so any buffer
-// takes its place inside of the function.
+// A bare pointer can't have the strides of an empty memref. No element of it is ever accessed, so that any buffer can
+// take its place inside of the function.
 void replaceEmpty(BlockArgument argument, OpBuilder &front) {
   auto type = dyn_cast<MemRefType>(argument.getType());
   if (!type || !type.hasStaticShape() || type.getNumElements() != 0 || type.getRank() == 1)
@@ -25,7 +25,7 @@ void replaceEmpty(BlockArgument argument, OpBuilder &front) {
   argument.setType(MemRefType::get({0}, type.getElementType()));
 }
 
-// Replaces a buffer of unknown sizes. Null stands for a size that nothing gives, and is an error.
+// Replaces a buffer of unknown sizes. `sizeOf` returns null for a size that is not known; that is an error.
 LogicalResult replaceUnknown(func::FuncOp program, BlockArgument argument, StringRef attribute, OpBuilder &front,
                              function_ref<Value(size_t dimension)> sizeOf) {
   auto type = dyn_cast<MemRefType>(argument.getType());

@@ -30,18 +30,19 @@ constexpr int64_t kAlignment = CALQUE_BUFFER_ALIGNMENT;
 struct Placement {
   memref::AllocOp alloc;
   int64_t bytes;
-  unsigned begin, end; // numbers of the entry block's operations between which it is alive
+  unsigned begin, end; // it is alive between the operations of the entry block with these numbers
   int64_t offset = 0;
 };
 
-// Places buffers in the order in which they come to life, each in the smallest free gap that is large enough. It
-// takes slightly more memory than the largest buffers first, but time that doesn't grow with the number of buffers that
-// are alive at once. Returns one that can't be placed, or null, and the bytes of all.
+// Places buffers in the order in which they come to life, each in the smallest free gap that is large enough. This
+// takes slightly more memory than placing the largest buffers first, but its time doesn't grow with the number of
+// buffers that are alive at once. Returns a buffer that can't be placed, or null. `total` receives the bytes of all
+// buffers.
 Placement *placeInOrder(ArrayRef<Placement *> placements, int64_t &total) {
   SmallVector<Placement *> byBegin(placements), byEnd(placements);
   llvm::stable_sort(byBegin, [](Placement *a, Placement *b) { return a->begin < b->begin; });
   llvm::stable_sort(byEnd, [](Placement *a, Placement *b) { return a->end < b->end; });
-  std::map<int64_t, int64_t> gaps; // their sizes by their offsets
+  std::map<int64_t, int64_t> gaps; // the sizes of gaps by their offsets
   std::set<std::pair<int64_t, int64_t>> bySize;
   auto drop = [&](std::map<int64_t, int64_t>::iterator gap) {
     bySize.erase({gap->second, gap->first});
@@ -68,7 +69,7 @@ Placement *placeInOrder(ArrayRef<Placement *> placements, int64_t &total) {
       free((*ended)->offset, (*ended)->bytes);
     auto gap = bySize.lower_bound({placement->bytes, 0});
     if (gap == bySize.end()) {
-      // At the end of all, beginning with a gap that is there.
+      // At the end of the workspace, from the start of a gap that is there, if any.
       auto last = gaps.empty() ? gaps.end() : std::prev(gaps.end());
       bool touches = last != gaps.end() && last->first + last->second == total;
       placement->offset = touches ? last->first : total;
@@ -88,11 +89,11 @@ Placement *placeInOrder(ArrayRef<Placement *> placements, int64_t &total) {
   return nullptr;
 }
 
-// Above this number they are placed in order.
+// More buffers than this are placed in order.
 constexpr size_t kMostBySize = 1024;
 
 // Placements by their lifetimes. Each is kept in the few nodes of a tree over time that together span its lifetime, so
-// that those which overlap another one are found without looking at all.
+// that the placements that overlap a lifetime are found without a search through all.
 class Lifetimes {
 public:
   explicit Lifetimes(unsigned end) : size(llvm::PowerOf2Ceil(end + 1)), nodes(2 * size) {}
@@ -121,7 +122,8 @@ private:
     SmallVector<Placement *, 1> here;
     bool isEmpty = true; // the node and all below it
   };
-  // Calls a function on the nodes whose time overlaps a lifetime, from the root on; it says whether to go deeper.
+  // Calls a function on the nodes whose time overlaps a lifetime, from the root on. The function returns whether to go
+  // deeper.
   template <typename F> void visit(size_t number, unsigned begin, unsigned end, const Placement &placement, F &&use) {
     if (placement.end < begin || placement.begin >= end)
       return;
@@ -137,8 +139,8 @@ private:
   std::vector<Node> nodes;
 };
 
-// Places the largest buffer first, each at the lowest offset that is free during its lifetime. Returns one that can't
-// be placed, or null, and the bytes of all.
+// Places the largest buffer first, each at the lowest offset that is free during its lifetime. Returns a buffer that
+// can't be placed, or null. `total` receives the bytes of all buffers.
 Placement *placeBySize(SmallVector<Placement *> order, int64_t &total) {
   llvm::stable_sort(order, [](Placement *a, Placement *b) { return a->bytes > b->bytes; });
   unsigned end = 0;
@@ -174,8 +176,8 @@ struct Slot {
   SmallVector<UnknownPlacement *> tenants;
 };
 
-// Puts buffers, which are in the order in which they come to life, into as few slots as their sizes and lifetimes
-// allow.
+// Puts buffers into as few slots as their sizes and lifetimes allow. The buffers are in the order in which they come to
+// life.
 SmallVector<Slot> slotsFor(std::deque<UnknownPlacement> &buffers) {
   using Bytes = std::pair<std::vector<void *>, int64_t>; // the unknown sizes, and the product of the others
   auto bytesOf = [](const UnknownPlacement &buffer) {
@@ -275,7 +277,7 @@ LogicalResult placeUnknown(func::FuncOp function, const ProgramSizes &known, std
   return success();
 }
 
-// When the operations of a block run. Those of a round run at the same time.
+// Numbers that say when the operations of a block run. The operations of a round run at the same time.
 llvm::DenseMap<Operation *, unsigned> numbersOf(Block &block) {
   llvm::DenseMap<Attribute, Operation *> last; // of each round
   for (Operation &op : block)
@@ -301,8 +303,8 @@ LogicalResult placeBuffers(func::FuncOp function, const ProgramSizes &known, int
 
   SmallVector<Placement> placements;
   std::deque<UnknownPlacement> unknown;
-  // The operands of the allocations are computed in the body: their arithmetic is cloned to the front.
-  // Allocations are erased, so what is inserted stands before the first other operation.
+  // The body computes the operands of the allocations, and their arithmetic is cloned to the front. Allocations are
+  // erased, so that new operations go before the first operation that is no allocation.
   OpBuilder front(&*llvm::find_if(body, [](Operation &op) { return !isa<memref::AllocOp>(op); }));
   IRMapping sizes;
   for (BlockArgument argument : body.getArguments())

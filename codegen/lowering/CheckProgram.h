@@ -1,4 +1,4 @@
-// Checks the properties of programs on which lowering relies, because a file may lack them.
+// Checks that a program has the properties on which lowering relies. A program from a file may lack them.
 #ifndef CALQUE_CODEGEN_LOWERING_CHECKPROGRAM_H
 #define CALQUE_CODEGEN_LOWERING_CHECKPROGRAM_H
 
@@ -7,12 +7,12 @@
 
 namespace calque::codegen {
 
-// The last function of a module that has a body: the program, up to the stage simplified. Emits an error where there is
+// The program of a module up to the stage simplified: the last function that has a body. Emits an error if there is
 // none.
 mlir::FailureOr<mlir::func::FuncOp> tracedProgramIn(mlir::ModuleOp module);
 
-// Refuses a function that has several blocks, or an argument or result that is no tensor of the dialect. The diagnostic
-// names the function.
+// Refuses a function that has several blocks, an argument or result that is no tensor of the dialect, or attributes of
+// assigned or late results that do not fit it. The diagnostic names the function.
 llvm::LogicalResult checkSignature(mlir::func::FuncOp function);
 
 } // namespace calque::codegen

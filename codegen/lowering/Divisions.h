@@ -1,5 +1,5 @@
-// Divisions and remainders that no processor has for vectors. They are exact, so that it does not matter how they are
-// computed.
+// Divisions and remainders for which no processor has vector instructions. The results are exact, so that each way to
+// compute them gives the same bits.
 #ifndef CALQUE_CODEGEN_LOWERING_DIVISIONS_H
 #define CALQUE_CODEGEN_LOWERING_DIVISIONS_H
 
@@ -8,7 +8,7 @@
 namespace calque::codegen {
 
 // Emits vector code for a division or remainder of integers, or a remainder of floats. Null if there is no code for
-// that operation, or if LLVM's code for a constant divisor is better. With `fma` the CPU has fused products and sums.
+// that operation, or if LLVM's code for a constant divisor is better. `fma`: whether the CPU has fused multiply-adds.
 mlir::Value emitDivision(mlir::OpBuilder &builder, mlir::Operation *op, bool fma);
 
 } // namespace calque::codegen

@@ -25,12 +25,12 @@ public:
   static int64_t rankOf(Value value) { return typeOf(value).getRank(); }
   SizeList sizesOf(Value value) { return sizes.of(value); }
   static mlir::RankedTensorType typeWith(llvm::ArrayRef<Size> shape, mlir::Type element);
-  // The value, cast to a type with all sizes that are known by now: a check may have made an unknown size equal to a
+  // The value, cast to a type with all sizes that are known so far: a check may have made an unknown size equal to a
   // constant.
   Value refined(Value value);
   // The value, cast to a type that has no more known sizes than its own.
   Value typed(Value value, mlir::Type type);
-  // The known sizes of the type, and in the other dimensions those of `otherwise`.
+  // The sizes of the type where they are known, and the sizes of `otherwise` in the other dimensions.
   SizeList sizesOf(mlir::Type type, llvm::ArrayRef<Size> otherwise);
 
   Value empty(llvm::ArrayRef<Size> shape, mlir::Type element);
@@ -39,14 +39,14 @@ public:
   Value index(int64_t value);
   // A size as a value that dominates the builder's insertion point.
   Value valueOf(Size size) { return sizes.value(size); }
-  // The sizes; those that are no constants are values that dominate the insertion point.
+  // The sizes as constants, or as values that dominate the insertion point.
   SizeList emitted(llvm::ArrayRef<Size> list);
 
-  // A linalg.generic with one result. `maps` has a map for each input, then that of the result; the last argument of
-  // the body is the result's element.
+  // A linalg.generic with one result. `maps` has a map for each input and then the map of the result. The last argument
+  // of the body is the result's element.
   Value generic(llvm::ArrayRef<Value> inputs, Value init, llvm::ArrayRef<mlir::AffineMap> maps, unsigned numLoops,
                 llvm::ArrayRef<unsigned> reductionLoops, Body body);
-  // A linalg.generic without reduction: element (d0, d1, ...) from the inputs' elements at `inputMaps`.
+  // A linalg.generic without reduction: element (d0, d1, ...) is computed from the inputs' elements at `inputMaps`.
   Value parallel(llvm::ArrayRef<Size> shape, mlir::Type element, llvm::ArrayRef<Value> inputs,
                  llvm::ArrayRef<mlir::AffineMap> inputMaps, Body body);
   // The indexing map of a tensor that broadcasts to a shape.
@@ -57,9 +57,9 @@ public:
   Value reduce(Value value, llvm::ArrayRef<int64_t> axes, Value neutral, Body combine);
   Value insert(Value part, Value whole, llvm::ArrayRef<Size> starts, llvm::ArrayRef<int64_t> strides);
   Value extract(Value whole, llvm::ArrayRef<Size> starts, llvm::ArrayRef<Size> shape, llvm::ArrayRef<int64_t> strides);
-  // Loops over all indices of a shape, with loop-carried tensors or scalars. In the order of the loops as they are
-  // nested, `independent` says which of them have iterations that no two of touch the same element of a carried tensor:
-  // these may run in any order, and at the same time. The others are none.
+  // Loops over all indices below `bounds`, with loop-carried tensors or scalars. `isIndependent` gets the number of a
+  // loop, from the outermost on, and says whether no two of its iterations touch the same element of a carried tensor.
+  // Such iterations may run in any order, and at the same time. Without it, no loop is independent.
   mlir::ValueRange loopNest(llvm::ArrayRef<Size> bounds, mlir::ValueRange carried,
                             llvm::function_ref<llvm::SmallVector<Value>(mlir::OpBuilder &, mlir::ValueRange indices,
                                                                         mlir::ValueRange carried)>

@@ -1,6 +1,6 @@
-// The sizes of a function's values. A size is a constant, or an index value that is computed at the function's front
-// from the unknown sizes of its arguments, which are further index arguments. The function of shapes (ShapeFunction.h)
-// checks before the call that sizes fit together.
+// The sizes of a function's values. The unknown sizes of a function's arguments are further arguments, of type index.
+// Every size is a constant, one of these arguments, or computed from them at the function's front. The function of
+// shapes (ShapeFunction.h) checks before the call that sizes fit together.
 #ifndef CALQUE_CODEGEN_LOWERING_SIZES_H
 #define CALQUE_CODEGEN_LOWERING_SIZES_H
 
@@ -38,7 +38,7 @@ public:
   Size product(llvm::ArrayRef<Size> sizes);
   // The size as a value that dominates the whole body.
   mlir::Value value(Size size);
-  // The same, without the replacement of sizes that a check has found equal: the check itself compares these.
+  // The same, but sizes that a check has found equal are not replaced, because the check itself compares them.
   mlir::Value valueBeforeChecks(Size size) {
     return mlir::isa<mlir::Value>(size) ? mlir::cast<mlir::Value>(size) : value(size);
   }
@@ -62,13 +62,13 @@ public:
   void unify(Size a, Size b);
   // Replaces sizes that are unified by one of them. The checks must be in the function of shapes by then.
   void replaceUnified();
-  // The size that stands for this one and those unified with it.
+  // The size that stands for this size and all that are unified with it.
   Size canonical(Size size) const;
 
   // The function's index arguments, in order, and the dimensions that they stand for.
   struct Symbol {
     mlir::BlockArgument value;
-    unsigned argument; // without the frame
+    unsigned argument; // its number; the frame does not count
     int64_t dimension;
   };
   std::vector<Symbol> symbols;
@@ -86,13 +86,13 @@ private:
 
 std::optional<int64_t> constantOf(Size size);
 
-// Clones the arithmetic of a size to the builder's insertion point. `mapping` maps the index arguments, and collects
-// what is cloned. Null where the size is computed from anything else.
+// Clones the arithmetic of a size to the builder's insertion point. `mapping` maps the index arguments, and receives
+// the clones. Null if the size depends on anything but index arguments.
 mlir::Value cloneSize(mlir::OpBuilder &builder, mlir::Value size, mlir::IRMapping &mapping);
 
-// The function of shapes, which is called before the entry where sizes are unknown: (frame, pointer to the results'
-// sizes, pointer to the workspace's bytes, sizes of arguments). It does the checks in program order. Its caller
-// allocates the results and the workspace.
+// The name of the function of shapes. If sizes are unknown, it is called before the program, with (frame, pointer to
+// the results' sizes, pointer to the workspace's bytes, sizes of arguments). It does the checks in program order. The
+// caller then allocates the results and the workspace.
 inline constexpr llvm::StringLiteral kShapeFunction = "calque.shapes";
 
 } // namespace calque::codegen

@@ -14,21 +14,21 @@ struct LoweringContext;
 // The parts and additions that are not lowered operation by operation.
 struct SumsOfParts {
   struct Addition {
-    mlir::Operation *put; // the part, whose only use the addition is
-    bool isInsertion;     // there are zeros where it is so far
+    mlir::Operation *put; // makes the part; the addition is its only use
+    bool isInsertion;     // the sum is still zero where the part lies
     bool isFirst;         // no part has been added before
   };
   llvm::DenseMap<mlir::Operation *, Addition> additions{};
-  llvm::DenseMap<mlir::Operation *, bool> firsts{}; // the first parts, and whether the parts leave out no element
+  llvm::DenseMap<mlir::Operation *, bool> firsts{}; // first parts, and whether the sum's parts cover it all
   llvm::DenseSet<mlir::Operation *> added{};        // the parts that an addition lowers
 
-  // Finds such sums in a program. Only sums whose bits are the same in both ways are found.
+  // Finds such sums in a program. Leaves out sums that would have other bits than the sum of the whole tensors.
   static SumsOfParts in(mlir::Block &body);
 };
 
-// Lowers the first part of a sum. `leavesNone`: the parts leave out no element.
+// Lowers the first part of a sum. `leavesNone`: whether the parts cover all elements.
 mlir::Value lowerFirstPart(LinalgBuilder &b, ir::SlicePutOp op, bool leavesNone);
-// Lowers an addition of a part. Returns null if it is none.
+// Lowers an addition of a part. Returns null if the operation is no such addition.
 mlir::Value lowerAddition(LinalgBuilder &b, mlir::Operation *op, LoweringContext &context);
 
 } // namespace calque::codegen

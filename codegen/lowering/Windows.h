@@ -1,4 +1,5 @@
-// How windows slide over images: their extents, padding, and the tiles in which gradients gather what windows gave.
+// How windows slide over images: their extents and padding, and the tiles in which gradients compute images from the
+// results of windows.
 #ifndef CALQUE_CODEGEN_LOWERING_WINDOWS_H
 #define CALQUE_CODEGEN_LOWERING_WINDOWS_H
 
@@ -10,8 +11,8 @@ namespace calque::codegen::windows {
 
 using Ints = mlir::SmallVector<int64_t>;
 
-// How a window slides along one dimension: the sizes of its output and of the padding around its input, and how many
-// elements it has, which lie `dilation` apart.
+// How a window slides along one dimension: the sizes of its output and of the padding around its input, and the number
+// of its elements (`taps`), which lie `dilation` apart.
 struct WindowDimension {
   Size output, padLow, padHigh;
   int64_t taps, stride, dilation;
@@ -27,8 +28,8 @@ Ints tapsOf(const Window &window);
 WindowDimension extentOf(Sizes &sizes, Size input, bool same, int64_t padLow, int64_t padHigh, int64_t taps,
                          int64_t stride, int64_t dilation);
 
-// The part of a window that meets the image in any place, with the padding that this part needs. What padding and loops
-// cost then grows with the image and not with the window. Sizes that are unknown leave the window as it is.
+// The part of a window that meets the image at any position, with the padding that this part needs. The cost of padding
+// and loops then grows with the image, and not with the window. A window over unknown sizes does not change.
 WindowDimension clipped(Sizes &sizes, WindowDimension extent, Size input);
 
 // The window of an operation with the attributes strides, padding and pads, over these images.
@@ -63,34 +64,36 @@ SizeList slidOver(LinalgBuilder &b, mlir::Value images, const Window &window, Si
 void equalSizes(LinalgBuilder &b, mlir::Operation *op, unsigned operand, mlir::ArrayRef<Size> expected,
                 LoweringContext &context);
 
-// What each window has put into the result, at the places of its first elements among the images with `reach` elements
-// before them and as many behind: element h of the images is then in the windows from h to h + reach.
+// The values of all windows, each at the place of its window's first element, and zeros at all other places. The result
+// has `reach` places before the first element of the images, so that element h of the images lies in the windows at the
+// places h to h + reach.
 mlir::Value spreadOver(LinalgBuilder &b, mlir::Value values, mlir::ArrayRef<Size> images, const Window &window);
 
-// The elements before and behind images, all of which are zero.
+// The numbers of zeros before and behind images.
 struct Zeros {
   int64_t low = 0, high = 0;
 };
 
-// How the images of a strided convolution are computed from its results. Element u of the padded images is the place a
-// of tile i, u = i * stride + a, and the element q * stride + a of the windows i - q. So a convolution of the results
-// without strides, whose windows have the parts q, gives all places of a tile as its channels, and multiplies no zeros
-// but those that fill the last part.
+// How the images of a strided convolution are computed from its results. Element u = i * stride + a of the padded
+// images is place a of tile i. It is element q * stride + a of window i - q, for each part q of a window. So a
+// convolution of the results without strides computes the images: its windows have one element for each q, and its
+// channels are the places of a tile. It multiplies no zeros but those that fill the last part.
 struct Tiles {
   int64_t parts, places, stride; // places behind the filter's end are zero, and not computed
-  int64_t dilation;              // of the parts, which lie apart where the stride is 1
+  int64_t dilation;              // of the parts; 1 unless the stride is 1
   Size first, count;
   int64_t reach() const { return (parts - 1) * dilation; }
 };
 
 Tiles tilesOf(LinalgBuilder &b, const WindowDimension &extent, Size images);
 
-// The results of the windows that any tile looks at, with zeros where there are none: so many, if that is asked for.
+// The results of the windows that any tile reads, with zeros where there is no window. `zeros`, if given, receives the
+// numbers of these zeros for each dimension, or none if they are not known.
 mlir::Value lookedAt(LinalgBuilder &b, mlir::Value results, mlir::ArrayRef<Tiles> tiles,
                      mlir::SmallVector<Zeros> *zeros = nullptr);
 
-// The images of tiles [N, tiles, (groups,) places and channels], from the image's first element on; or of tiles without
-// places, all of which are equal.
+// Makes images from tiles [N, tiles, (groups,) places and channels], and drops the padding. `areEqual`: all places of a
+// tile are equal, and `tiled` has one value for them.
 mlir::Value imagesOf(LinalgBuilder &b, mlir::Value tiled, mlir::ArrayRef<Size> images, const Window &window,
                      mlir::ArrayRef<Tiles> tiles, Size groups, Size channels, bool areEqual = false);
 

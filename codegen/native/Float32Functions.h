@@ -1,5 +1,5 @@
-// The functions of float32 that no processor has as instructions, as vector code: right over the whole range, with no
-// branch but the one for sines of large arguments.
+// Vector code for the functions of float32 for which no processor has an instruction. It is right over the whole range,
+// and has no branch but one for sines of large arguments.
 #ifndef CALQUE_CODEGEN_NATIVE_FLOAT32FUNCTIONS_H
 #define CALQUE_CODEGEN_NATIVE_FLOAT32FUNCTIONS_H
 
@@ -7,8 +7,8 @@
 
 namespace calque::codegen {
 
-// Emits what a math operation on float32 or vectors of it computes. Null where there is no code for that operation.
-// With `fma` products and sums are fused.
+// Emits code for a math operation on float32 or vectors of it. Null if there is no code for that operation. `fma`:
+// whether the CPU has fused multiply-adds.
 mlir::Value emitFloat32Function(mlir::OpBuilder &builder, mlir::Operation *op, bool fma);
 
 } // namespace calque::codegen

@@ -1,4 +1,5 @@
-// The functions of float64 that no processor has as instructions, as vector code, and powers of float32 and float64.
+// Vector code for the functions of float64 for which no processor has an instruction, and for powers of float32 and
+// float64.
 #ifndef CALQUE_CODEGEN_NATIVE_FLOAT64FUNCTIONS_H
 #define CALQUE_CODEGEN_NATIVE_FLOAT64FUNCTIONS_H
 
@@ -6,8 +7,8 @@
 
 namespace calque::codegen {
 
-// Emits what a math operation on float64 or vectors of it computes, or a power of float32. Null where there is no code
-// for that operation. Products and sums are rounded once, with `fma` by an instruction.
+// Emits code for a math operation on float64 or vectors of it, or for a power of float32. Null if there is no code for
+// that operation. A product with its sum is rounded once: by an instruction with `fma`, else by a call.
 mlir::Value emitFloat64Function(mlir::OpBuilder &builder, mlir::Operation *op, bool fma);
 
 } // namespace calque::codegen

@@ -24,12 +24,12 @@ protected:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-  // `shape` is a float type or a vector of such; other values have as many elements. `roundsOnce` says whether products
-  // and sums of float64 must be rounded once as well.
+  // `shape` is a float type or a vector of floats; all other values have as many elements. `roundsOnce`: whether a
+  // product with its sum must be rounded once in float64 too, as it always is in float32.
   FunctionEmitter(mlir::OpBuilder &builder, mlir::Location location, Type shape, bool fma, bool roundsOnce)
       : b(builder), location(location), shape(shape), fma(fma), roundsOnce(roundsOnce) {}
 
-  // A type with as many elements.
+  // The type with this element type and as many elements as `shape`.
   Type like(Type element) const {
     auto vector = mlir::dyn_cast<mlir::VectorType>(shape);
     return vector ? vector.clone(element) : element;
@@ -41,7 +41,7 @@ protected:
       return mlir::arith::ConstantOp::create(b, location, mlir::DenseElementsAttr::get(vector, element));
     return mlir::arith::ConstantOp::create(b, location, mlir::cast<mlir::TypedAttr>(element));
   }
-  // Numbers of the type that another one has.
+  // A number as a value of the type of x.
   Value number(double value, Value x) { return splat(x.getType(), b.getFloatAttr(elementOf(x), value)); }
   Value integer(uint64_t value, Value x) {
     return splat(x.getType(), b.getIntegerAttr(elementOf(x), static_cast<int64_t>(value)));
@@ -55,7 +55,8 @@ protected:
   Value mul(Value x, double y) { return mul(x, number(y, x)); }
   Value div(Value x, Value y) { return emit<mlir::arith::DivFOp>(x, y); }
   Value neg(Value x) { return mlir::arith::NegFOp::create(b, location, x); }
-  // Rounded once, by a call where the processor has no instruction for that.
+  // x * y + z. It is rounded once, by a call if the processor has no instruction, except in float64 without `fma` and
+  // `roundsOnce`.
   Value mulAdd(Value x, Value y, Value z) {
     if (fma || roundsOnce || !elementOf(x).isF64())
       return mlir::math::FmaOp::create(b, location, x, y, z);
@@ -72,7 +73,7 @@ protected:
   Value mask(Value x, uint64_t kept) { return emit<mlir::arith::AndIOp>(x, integer(kept, x)); }
   Value shiftLeft(Value x, unsigned by) { return emit<mlir::arith::ShLIOp>(x, integer(by, x)); }
 
-  // Comparisons are false where either is NaN.
+  // Comparisons are false if an operand is NaN.
   Value compare(mlir::arith::CmpFPredicate predicate, Value x, double y) {
     return mlir::arith::CmpFOp::create(b, location, predicate, x, number(y, x));
   }
@@ -88,7 +89,7 @@ protected:
   }
   Value absolute(Value x) { return mlir::math::AbsFOp::create(b, location, x); }
   Value withSignOf(Value x, Value sign) { return mlir::math::CopySignOp::create(b, location, x, sign); }
-  // Within bounds; NaN stays.
+  // x, or the bound that it is beyond; NaN stays NaN.
   Value atLeast(Value x, double low) { return select(isLess(x, low), number(low, x), x); }
   Value atMost(Value x, double high) { return select(isGreater(x, high), number(high, x), x); }
   // Whether a condition holds for any element.
@@ -120,14 +121,15 @@ protected:
     }
     return sum;
   }
-  // `result` for x between `pole` and infinity; elsewhere and for NaN the values that a logarithm has there.
+  // `result` for x between `pole` and infinity. Elsewhere the values of a logarithm: -infinity at the pole, NaN below
+  // it and for NaN, infinity for infinity.
   Value aboveThePole(Value x, double pole, Value result) {
     Value below = select(isEqual(x, pole), number(-kInfinity, x), number(kNaN, x));
     Value within = select(isLess(x, kInfinity), result, x);
     return select(isGreater(x, pole), within, below);
   }
-  // r plus its third power times a polynomial of its square. With a sum the cube of -0 is 0, and -0 stays when a
-  // negative multiple of that is added.
+  // r + r^3 p(r^2), where p is the polynomial. The cube is computed with a sum, so that it is 0 for r = -0. A negative
+  // multiple of 0 is -0, so that the result is -0.
   template <size_t N> Value sine(const double (&coefficients)[N], Value r, Value square) {
     return mulAdd(polynomial(coefficients, square), mulAdd(r, square, 0), r);
   }

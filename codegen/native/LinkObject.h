@@ -21,9 +21,9 @@ struct LinkResult {
   std::string error; // empty when there is an image
 };
 
-// Takes code, data that is only read, and what is left to link of them. The image exports the functions of the names
-// given, and imports those that the object does not define. Writable data, thread-local data and another instruction
-// set than x86-64 are refused. Tables for debuggers and for exceptions stay behind: native code throws none.
+// Takes code, read-only data, and their relocations. The image exports the functions of the names given, and imports
+// those that the object does not define. Writable data, thread-local data and another instruction set than x86-64 are
+// refused. Tables for debuggers and for exceptions are left out, because native code throws no exceptions.
 LinkResult linkObject(llvm::StringRef object, llvm::ArrayRef<llvm::StringRef> exports);
 
 } // namespace calque::codegen

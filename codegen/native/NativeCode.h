@@ -10,8 +10,8 @@ namespace calque::codegen {
 // The prefix of external functions that return their argument. LLVM's passes can't see through their calls.
 inline constexpr llvm::StringLiteral kOpaquePrefix = "calque_rt_opaque_";
 
-// Delays the destruction of LLVM's static objects while one of LLVM's functions runs. Empty once the process has begun
-// to end: then LLVM must not be used any more.
+// Delays the destruction of LLVM's static objects while one of LLVM's functions runs. False once the process has begun
+// to end: LLVM must not be used any more then.
 class CompilerUse {
 public:
   CompilerUse();
@@ -24,13 +24,13 @@ private:
   bool allowed;
 };
 
-// The kind of machine and system, as LLVM names it.
+// LLVM's name for the kind of machine and system of a CPU.
 std::string tripleOf(runtime::Cpu cpu);
 
-// The version of the compiler, on which the code of a kernel depends beside its text, the options and the target.
+// The version of the compiler. The code of a kernel depends on it, on the kernel's text, the options and the target.
 std::string compilerVersion();
 
-// The native code of kernels at Stage::LLVM; nothing, with the reason, where there is none.
+// The native code of kernels at Stage::LLVM. Returns std::nullopt, with the reason in `error`, if there is none.
 std::optional<runtime::Image> makeImage(mlir::ModuleOp kernels, CompileOptions options, std::string &error);
 // The same as assembly text.
 std::string assembly(mlir::ModuleOp kernels, CompileOptions options, std::string &error);

@@ -6,8 +6,8 @@
 
 namespace calque::codegen {
 
-// Calls a function on this thread and, at the same time, on up to `others` further ones: fewer where the system gives
-// no more. Neither function may throw.
+// Calls `here` on this thread and, at the same time, `there` on each of up to `others` further threads, or fewer if the
+// system gives no more. Returns when all have returned. Neither function may throw.
 void onThreads(std::size_t others, const std::function<void()> &here, const std::function<void()> &there);
 
 } // namespace calque::codegen

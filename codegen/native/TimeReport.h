@@ -22,19 +22,19 @@ namespace calque::codegen {
 // Steps and how long they took, added up over all programs and kernels. Threads may add at once.
 class TimeReport {
 public:
-  // That of this process, to which all compilations with CompileOptions::timing add.
+  // The report of this process. All compilations with CompileOptions::timing add to it.
   static TimeReport &ofProcess();
 
-  // Where a step stands: the same place of a pipeline in any context is one step.
+  // Identifies a step by its place in the pipeline, which is the same in all contexts.
   struct Step {
-    std::optional<Stage> stage; // that it belongs to
+    std::optional<Stage> stage; // to which it belongs
     std::string name;
-    unsigned number = 0; // of those of one name in the stage, from 0
+    unsigned number = 0; // among the steps of this name in the stage, from 0
   };
   void add(const Step &step, std::chrono::nanoseconds time);
   void addPass(const Step &step, std::chrono::nanoseconds time, bool changed);
 
-  // Times the passes of one manager. `stages` are those of its passes, in the order in which they were added.
+  // Times the passes of one manager. `stages` has the stage of each pass, in the order in which the passes were added.
   std::unique_ptr<mlir::PassInstrumentation> instrumentation(llvm::ArrayRef<Stage> stages);
 
   // Prints a line for each step, in the order of the pipeline.
@@ -50,7 +50,7 @@ private:
   Entry &entryOf(const Step &step);
 
   std::mutex mutex;
-  std::deque<Entry> entries; // the first that ran first
+  std::deque<Entry> entries; // in the order in which they first ran
 };
 
 // Times a step that is no pass, up to the end of its scope.

@@ -1,10 +1,10 @@
-// Finds calls of kernels that depend on none of each other and brings them together: a *round*, whose pieces are one
-// loop of the threads (runtime/Round.h). The updates of all parameters are one.
+// Collects calls of kernels that do not depend on each other into a *round*. The pieces of all calls of a round are one
+// loop of the threads (runtime/Round.h). For example, the updates of all parameters are a round.
 //
 // A round stays where it began, and a later call joins it by moving there if it depends on nothing in between. A round
 // whose calls are small moves along with the program instead, until something depends on it. A short call that depends
-// on short ones of a round follows them there, in a *chain* that one thread runs: what one makes for the next stays in
-// the caches of a core.
+// on short calls of a round follows them there, in a *chain* that one thread runs, so that values that one call makes
+// for the next stay in the caches of a core.
 #include "codegen/KernelAttributes.h"
 #include "codegen/Passes.h"
 #include "codegen/lowering/Lowering.h"
@@ -32,20 +32,21 @@ namespace {
 
 using runtime::kParallelCycles;
 using runtime::kShortCycles;
-// To wake the threads and to wait for the last of them, and what a step of a round costs beside its work.
+// The cycles to wake the threads and to wait for the last of them, and the cycles of a step of a round beside its work.
 constexpr double kWakeCycles = 8'000, kStepCycles = 150;
-// A call of fewer cycles begins no round, and a round has to spare so many.
+// A call of fewer than kLeastCycles begins no round, and a round must save at least kLeastSpared.
 constexpr double kLeastCycles = 2'000, kLeastSpared = 4'000;
-// Each call is compared with all of these.
+// The most rounds that calls may join, because each call is compared with all of them.
 constexpr size_t kMostOpen = 4;
 constexpr size_t kMostCalls = 256, kRoundWindow = 1024;
-// A chain of more work would be left to one thread while the others are through; one call may follow so many chains.
+// With more cycles in a chain, one thread would still work on it when the others have finished. A call may follow at
+// most kMostFollowed chains.
 constexpr double kLongestChain = 100'000;
 constexpr size_t kMostFollowed = 4;
-// Of the memory that calls of one round keep alive by moving past others.
+// The most bytes that the calls of one round may keep alive by moving past other calls.
 constexpr int64_t kMostMovedBytes = 256 << 10;
 
-// What is known of a kernel before it is scheduled.
+// The facts about a kernel that are known before it is scheduled.
 struct Kernel {
   bool canJoin = false;
   std::optional<double> cycles;
@@ -56,7 +57,7 @@ struct Kernel {
 
 Kernel kernelOf(func::FuncOp function) {
   constexpr double kLanes = 8, kCyclesOfCall = 50;
-  // Rounds are the same for every CPU, so that plans are.
+  // Rounds are the same for every CPU, so that plans are the same as well.
   const Target &target = Target::of(runtime::Cpu::Baseline);
   Kernel kernel;
   kernel.writes.resize(function.getNumArguments());
@@ -95,7 +96,8 @@ Kernel kernelOf(func::FuncOp function) {
   return kernel;
 }
 
-// The bytes of a buffer of the workspace, which lives from its first use to its last. One of unknown size may be large.
+// The bytes of a buffer of the workspace, which lives from its first use to its last. A buffer of unknown size may be
+// large.
 int64_t bytesInWorkspace(Value root) {
   auto alloc = root.getDefiningOp<memref::AllocOp>();
   if (!alloc)
@@ -128,16 +130,16 @@ public:
 private:
   struct Call {
     func::CallOp op;
-    const Kernel *kernel = nullptr; // null: it stays where it is, and nothing moves past it
+    const Kernel *kernel = nullptr; // null: the call stays where it is, and nothing moves past it
     SmallVector<Value, 6> reads = {}, writes = {};
     int64_t bytesRead = 0, bytesWritten = 0; // in the workspace
     size_t slot = 0;
     std::optional<size_t> round = std::nullopt;
-    size_t chain = 0; // of the round: its number, until chains are joined
+    size_t chain = 0; // the number of its chain in the round, until chains are joined
   };
   // Calls that run one after the other.
   struct Chain {
-    size_t joined; // the chain that it has become a part of; its own number if there is none
+    size_t joined; // the chain of which it has become a part; else its own number
     double cycles;
     bool isShort;
   };
@@ -150,9 +152,9 @@ private:
     SmallVector<size_t> calls;
     int64_t movedBytes = 0;
     bool isFixed = false;
-    size_t slot = 0; // once it is
+    size_t slot = 0; // if it is fixed
     std::vector<Chain> chains = {};
-    llvm::DenseMap<Value, Users> users{}; // while calls may join
+    llvm::DenseMap<Value, Users> users{}; // empty once no call may join any more
 
     size_t find(size_t chain) {
       while (chains[chain].joined != chain)
@@ -161,7 +163,7 @@ private:
     }
   };
   struct Touched {
-    size_t read = 0, written = 0; // the last slot, from 1 on
+    size_t read = 0, written = 0; // the last slots that read and wrote a buffer, from 1 on
   };
 
   Call callOf(func::CallOp op) {
@@ -197,12 +199,12 @@ private:
       place(number, ++lastSlot);
       return;
     }
-    size_t earliest = 0; // the slot behind which it can run
+    size_t earliest = 0; // the last slot that the call depends on
     for (Value root : call.reads)
       earliest = std::max(earliest, touched.lookup(root).written);
     for (Value root : call.writes)
       earliest = std::max({earliest, touched.lookup(root).written, touched.lookup(root).read});
-    // What depends on a round that moves along follows it, or has it in front.
+    // If a call depends on a round that moves along, the call joins it, or the round is fixed in front of the call.
     constexpr size_t kNone = std::numeric_limits<size_t>::max();
     size_t chosen = kNone;
     size_t moving = 0;
@@ -215,7 +217,7 @@ private:
       else
         fix(each);
     }
-    if (chosen != kNone && moving > 1) { // one of them can't be followed
+    if (chosen != kNone && moving > 1) { // it can join only one of them
       fix(chosen);
       chosen = kNone;
     }
@@ -269,7 +271,8 @@ private:
         }
     return found;
   }
-  // Whether a call can run behind the chains of a round that it depends on, if there are any, as a part of them.
+  // Whether a call can join a round: it depends on none of the round's chains, or can become a part of those on which
+  // it depends.
   static bool follows(const Call &call, Round &round) {
     SmallVector<size_t, 4> chains = dependences(call, round);
     if (chains.empty())
@@ -297,7 +300,7 @@ private:
     call.chain = round.chains.size();
     round.calls.push_back(number);
     round.chains.push_back({call.chain, call.kernel->cycles.value_or(0), call.kernel->isShort()});
-    for (size_t chain : followed) { // the earliest one has all of them, so that the order stays that of the program
+    for (size_t chain : followed) { // the earliest chain takes all, so that the order stays that of the program
       size_t own = round.find(call.chain), first = std::min(own, chain), other = std::max(own, chain);
       round.chains[first].cycles += round.chains[other].cycles;
       round.chains[other].joined = first;
@@ -339,7 +342,7 @@ private:
       touched[root].written = std::max(touched[root].written, slot);
   }
 
-  // The calls in their new order. Returns whether it is another one.
+  // Computes the new order of the calls. Returns whether it differs from the old one.
   bool order() {
     ordered = llvm::to_vector(llvm::seq(calls.size()));
     for (Call &call : calls)
@@ -351,8 +354,8 @@ private:
     return !llvm::is_sorted(ordered);
   }
 
-  // Brings the operations into the order of the calls. What a call takes stands in front of the first one that does, so
-  // that buffers live no longer than they have to.
+  // Brings the operations into the order of the calls. An operation whose results calls take goes in front of the first
+  // of these calls, so that buffers live no longer than they have to.
   void reorder() {
     llvm::DenseMap<Operation *, size_t> due;
     for (auto [place, call] : llvm::enumerate(ordered))
@@ -399,7 +402,7 @@ private:
     }
     return number;
   }
-  // The cycles that a round spares on two threads.
+  // The cycles that a round saves on two threads.
   double spared(const Round &round) const {
     double loops = 0, cycles = 0, longest = 0;
     for (const Chain &chain : round.chains)

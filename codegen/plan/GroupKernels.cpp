@@ -1,8 +1,9 @@
-// Finds operations on buffers that one kernel can do row by row, so that what one makes for another need not pass
-// through memory.
+// Finds operations on buffers that one kernel can compute row by row, so that values that one operation makes for
+// another need not pass through memory.
 //
-// A group runs where its last operation stands, as long as nothing in between depends on those before. Once something
-// does, the group stays where it is, and an operation joins it by moving there, if it depends on nothing in between.
+// A group runs where its last operation stands. Once an operation outside of the group depends on a member, the group
+// is fixed in front of this operation. A later operation joins a fixed group by moving there, if it depends on nothing
+// in between.
 #include "codegen/KernelAttributes.h"
 #include "codegen/Passes.h"
 #include "codegen/lowering/Lowering.h"
@@ -29,16 +30,17 @@ namespace calque::codegen {
 
 namespace {
 
-// What a group spares at least. Less than this stays in the second cache between two kernels.
+// The fewest bytes that a group saves. Fewer bytes stay in the second cache between two kernels.
 constexpr double kLeastBytes = 256 << 10;
 // LLVM takes more than linear time for long functions.
 constexpr size_t kMostMembers = 24, kLongestBodies = 512;
-// How far apart the first and the last operation of a group may stand: what is moved keeps its operands alive.
+// How far apart the first and the last operation of a group may stand: an operation that moves keeps its operands
+// alive.
 constexpr size_t kGroupWindow = 64;
 
 using Roots = llvm::SmallDenseSet<Value, 4>;
 
-// Where the operations of a block stand. MLIR numbers all of them again for the first question after each move.
+// The order of the operations of a block. MLIR would number all of them anew for the first question after each move.
 class Order {
 public:
   explicit Order(Block &block) : block(block) { renumber(); }
@@ -76,7 +78,7 @@ class Groups {
 public:
   Groups(func::FuncOp program, const Target &target)
       : program(program), target(target), analysis(program.getContext()), order(program.getBody().front()) {
-    // What the analysis of nests computes has no place in the program.
+    // The analysis of nests emits its arithmetic aside, not in the program.
     analysis.setInsertionPointToEnd(&aside);
     Block &body = program.getBody().front();
     for (OpOperand &use : body.getArgument(0).getUses())
@@ -111,12 +113,13 @@ private:
   };
   struct Group {
     SmallVector<size_t> members; // in the order of the program
-    size_t last = 0;             // the member behind which the others stand
+    size_t last = 0;             // the member at whose place the group runs
     Roots reads, writes;
     double saved = 0;
     size_t length = 0;
     bool isOpen = true, isMerged = false;
-    // Whether something behind the last member depends on one; then what is read and written behind it by others.
+    // Whether the group stays at its place, because a later operation depends on it. Then `readSince` and
+    // `writtenSince` are the buffers that other operations behind it read and write.
     bool isFixed = false;
     Roots readSince, writtenSince;
   };
@@ -142,7 +145,7 @@ private:
       if (op->walk([&](memref::StoreOp) { return WalkResult::interrupt(); }).wasInterrupted())
         return closeAll();
     }
-    // The fill of a reduction is a part of it, and stands in front of it.
+    // The fill of a reduction is a part of the reduction, and stands directly in front of it.
     if (auto fill = dyn_cast<linalg::FillOp>(op); fill && isInitial(fill))
       return;
     Operation *front = op;
@@ -163,12 +166,12 @@ private:
     passBy(nodes[number], join(number, before, front));
   }
 
-  // Puts a group in front of an operation that depends on it, where it stays.
+  // Moves a group in front of an operation that depends on it. The group stays there.
   void fix(size_t number, Operation *op) {
     if (groups[number].isFixed)
       return;
-    // A product alone stays beside what reads the same operands: the gradients of filters and of images, say. A fill
-    // has nothing to join but what writes the same buffer.
+    // A product that is alone is closed, and stays beside operations that read the same operands, as the gradients of
+    // filters and of images do. So is a fill: it could only join operations that write the same buffer.
     if (groups[number].members.size() == 1)
       if (const Node &only = nodes[groups[number].members[0]]; only.nest.product || isa<linalg::FillOp>(only.op)) {
         groups[number].isOpen = false;
@@ -180,14 +183,14 @@ private:
       order.moveBefore(fill, op);
     order.moveBefore(last, op);
     fixed.push_back(number);
-    // Each operation is compared with all of these.
+    // The most fixed groups, because each operation is compared with all of them.
     constexpr size_t kMostFixed = 8;
     if (fixed.size() > kMostFixed) {
       groups[fixed.front()].isOpen = false;
       fixed.erase(fixed.begin());
     }
   }
-  // Notes what an operation reads and writes behind the groups that stay where they are, but its own.
+  // Notes for all fixed groups but the operation's own which buffers the operation reads and writes behind them.
   void passBy(const Node &node, const Group *own) {
     llvm::erase_if(fixed, [&](size_t group) { return !groups[group].isOpen || groups[group].isMerged; });
     for (size_t number : fixed) {
@@ -198,7 +201,7 @@ private:
       group.writtenSince.insert(node.writes.begin(), node.writes.end());
     }
   }
-  // Whether an operation does not depend on what follows a group that stays where it is, nor that on it.
+  // Whether an operation can move to a fixed group: it and the operations behind the group do not depend on each other.
   static bool canMoveTo(const Group &group, const Node &node) {
     auto none = [](const Roots &roots, const Roots &others) {
       return llvm::none_of(roots, [&](Value root) { return others.contains(root); });
@@ -206,8 +209,8 @@ private:
     return none(node.reads, group.writtenSince) && none(node.writes, group.writtenSince) &&
            none(node.writes, group.readSince);
   }
-  // What has to be moved behind an earlier operation so that an operation can stand there: what it takes, and itself as
-  // the last. None if some of it reads memory.
+  // The operations that must move behind an earlier operation so that `op` can stand there: those whose results it
+  // takes, and `op` itself as the last. std::nullopt if one of the others has effects or reads memory.
   std::optional<SmallVector<Operation *>> movedBehind(Operation *place, linalg::LinalgOp op) {
     SmallVector<Operation *> moved;
     llvm::SmallPtrSet<Operation *, 8> seen;
@@ -238,8 +241,8 @@ private:
     });
   }
 
-  // Small buffers are in the caches anyway, and to look at them would take the time of programs of many small
-  // operations.
+  // Small buffers are in the caches anyway, and to analyse their operations would cost much time in programs of many
+  // small operations.
   static bool isWorthALook(linalg::LinalgOp op) {
     return llvm::any_of(op->getOperands(), [&](Value operand) {
       // A fill may be the edge of a large buffer.
@@ -276,7 +279,7 @@ private:
     touching.clear();
   }
 
-  // The open groups that an operation may not be moved across.
+  // The open groups on which an operation depends, so that it may not move across them.
   SmallVector<size_t> dependences(const Node &node) {
     SmallVector<size_t> found;
     auto look = [&](Value root, bool isWritten) {
@@ -296,9 +299,10 @@ private:
     return found;
   }
 
-  // Groups that an operation does not depend on, but that read the same. A product reads little beside its arithmetic.
+  // The groups on which an operation does not depend, but which read a buffer that it reads, too. Products have none,
+  // because they read little beside their arithmetic.
   SmallVector<size_t> siblingsOf(const Node &node, ArrayRef<size_t> before) {
-    // Of many operations that read one buffer, each is compared with so many.
+    // An operation is compared with at most this many others that read the same buffer.
     constexpr size_t kMostSiblings = 2;
     SmallVector<size_t> found;
     if (node.nest.product)
@@ -317,7 +321,7 @@ private:
     return found;
   }
 
-  // Whether nothing but the members of a group uses a buffer.
+  // Whether only the members of a group use a buffer.
   bool isOwn(Value root, ArrayRef<size_t> members) {
     auto alloc = root.getDefiningOp<memref::AllocOp>();
     if (!alloc)
@@ -347,7 +351,7 @@ private:
     return plan->savedBytes(target, [&](Value root) { return isOwn(root, members); });
   }
 
-  // A group of an operation and of groups before it, and what it spares beyond what these do.
+  // The group of an operation and of groups before it, and how many more bytes it saves than these groups.
   struct Union {
     SmallVector<size_t> with;
     Group merged;
@@ -380,7 +384,7 @@ private:
     result.gain = *saved - savedBefore;
     return result;
   }
-  // Makes one group of them; false where the operation can't move to one that stays.
+  // Makes one group of them. Returns false if the operation can't move to a group that stays where it is.
   bool unite(Union &one, const Node &node) {
     if (one.with.size() == 1 && groups[one.with[0]].isFixed) {
       Group &group = groups[one.with[0]];
@@ -402,13 +406,14 @@ private:
     return true;
   }
 
-  // Returns the group that the operation is in then.
+  // Puts an operation into a group, perhaps alone, and returns this group.
   Group *join(size_t number, ArrayRef<size_t> before, Operation *front) {
     const Node &node = nodes[number];
     SmallVector<size_t> movable, stay;
     for (size_t group : before)
       (groups[group].isFixed ? stay : movable).push_back(group);
-    // It joins all groups that can move here, or else the one with which it spares most: here, or where it stays.
+    // The operation joins all groups that can move here, or the group with which it saves most, here or at that group's
+    // place.
     SmallVector<Union, 0> unions;
     auto consider = [&](ArrayRef<size_t> with) {
       std::optional<Union> one = unionOf(number, with);
@@ -437,7 +442,7 @@ private:
     for (size_t each : before)
       if (!groups[each].isMerged) {
         if (isMoved)
-          groups[each].isOpen = groups[each].isFixed; // it is not known what stands between it and here
+          groups[each].isOpen = groups[each].isFixed; // the operations between it and here are not known
         else
           fix(each, front);
       }
@@ -476,13 +481,13 @@ private:
   OpBuilder analysis;
   Order order;
   size_t position = 0;
-  // What can fail, print or call C++ takes the frame. Nothing is moved across: variables that are written in place keep
-  // their values if a call fails.
+  // Operations that can fail, print or call C++ take the frame. No operation moves across them, because variables that
+  // are written in place keep their values if a call fails.
   llvm::SmallPtrSet<Operation *, 8> effects;
   std::vector<Node> nodes;
   std::vector<Group> groups;
-  SmallVector<size_t> open;  // those that were opened since all were closed
-  SmallVector<size_t> fixed; // those of them that stay where they are
+  SmallVector<size_t> open;  // the groups that were opened since all were closed
+  SmallVector<size_t> fixed; // those of the open groups that stay where they are
   llvm::DenseMap<Value, SmallVector<size_t>> touching;
 };
 
@@ -491,7 +496,7 @@ struct GroupKernels : impl::GroupKernelsBase<GroupKernels> {
     FailureOr<Program> program = programIn(getOperation());
     if (failed(program))
       return signalPassFailure();
-    // Whether nests are a group is the same for every CPU, so that plans are.
+    // Groups are the same for every CPU, so that plans are the same as well.
     groups += Groups(program->function, Target::of(runtime::Cpu::Baseline)).mark();
   }
 };

@@ -1,5 +1,5 @@
-// From a kernel to native code. A kernel is compiled from its text, alone: its code depends on nothing else, so that it
-// can be found again by a key, in other programs too.
+// From a kernel to native code. A kernel is compiled by itself, from its text. Its code depends on nothing but the
+// text, the options and the compiler, so that other programs find it by a key made from these.
 #ifndef CALQUE_CODEGEN_PLAN_KERNELCODE_H
 #define CALQUE_CODEGEN_PLAN_KERNELCODE_H
 
@@ -7,7 +7,7 @@
 
 namespace calque::codegen {
 
-// A module with the kernel, by the name of kKernelSymbol, and what it calls. Locations are left out.
+// The text of the kernel, with the name kKernelSymbol, and of the functions that it calls, without locations.
 std::string textOf(mlir::func::FuncOp kernel);
 
 runtime::KernelKey keyOf(llvm::StringRef text, CompileOptions options);

@@ -81,7 +81,7 @@ public:
     return plan;
   }
 
-  // The plans of a module's parts, whose sites come behind those that are there.
+  // Adds the plans of a module's parts. Their sites come behind the sites so far.
   LogicalResult addParts(ModuleOp module, runtime::Plan &plan) {
     for (ModuleOp part : module.getOps<ModuleOp>()) {
       ProgramInterface interface;

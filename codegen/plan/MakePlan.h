@@ -1,5 +1,5 @@
-// Reads the plan of a program off its function, which at Stage::Outlined is a list of calls: of kernels, and of the
-// runtime's.
+// Makes the plan of a program from its function. At Stage::Outlined this function is a list of calls of its own kernels
+// and of the runtime's.
 //
 //   FailureOr<ProgramPlan> made = planIn(module);
 //   made->kernels[made->plan.steps[0].kernel]; // what the first step calls
@@ -14,12 +14,12 @@ struct ProgramPlan {
   // A function of the module, or a kernel of the runtime.
   struct Kernel {
     mlir::func::FuncOp function;
-    std::string runtime; // its name, empty for a function of the module
+    std::string runtime; // the name of a kernel of the runtime, else empty
   };
 
   ProgramInterface interface;
   runtime::Plan plan;
-  std::vector<Kernel> kernels; // the plan's
+  std::vector<Kernel> kernels; // by their numbers in the plan
 };
 
 // Emits an error for a module that has no program at that stage.

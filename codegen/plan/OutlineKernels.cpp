@@ -1,9 +1,9 @@
-// Makes a function of each operation on buffers, a *kernel*, and one function of all that are equal. Kernels are equal
-// if they do the same on buffers of the same sizes and strides. Which buffers these are, where an operand begins in its
-// buffer, scalars and unknown sizes are arguments.
+// Makes a function, a *kernel*, of each operation on buffers, and one function of all kernels that are equal. Kernels
+// are equal if they do the same on buffers of the same sizes and strides. The arguments of a kernel are its buffers,
+// the places where operands begin in their buffers, scalars and unknown sizes.
 //
-// What is left of the program is a list of calls: of kernels, and of the runtime's. Numbers that it has are constants
-// or computed from sizes; a number that one kernel makes for another passes through a buffer, its *cell*.
+// The program becomes a list of calls of kernels, its own and the runtime's. The numbers in it are constants, or
+// computed from sizes. A number that one kernel makes for another passes through a buffer, its *cell*.
 #include "codegen/KernelAttributes.h"
 #include "codegen/Passes.h"
 #include "codegen/buffers/Bufferize.h"
@@ -33,7 +33,7 @@ class Kernels {
 public:
   Kernels(ModuleOp module, func::FuncOp entry) : module(module), behind(entry) {}
 
-  // With `merge`, a function that is equal to this one, which is then erased; else this one.
+  // Returns a function that is equal to `made`, and erases `made`. Returns `made` if there is none, or without `merge`.
   func::FuncOp add(func::FuncOp made, bool merge) {
     SmallVector<func::FuncOp, 1> none, &alike = merge ? byHash[hash(made)] : none;
     for (func::FuncOp each : alike)
@@ -75,14 +75,14 @@ private:
 
 // The numbers of a program.
 struct Numbers {
-  llvm::DenseSet<Value> computable;  // before it runs: sizes and what follows from them
+  llvm::DenseSet<Value> computable;  // before the program runs: sizes and numbers that follow from sizes
   llvm::DenseSet<Operation *> cells; // the loads from cells, which are the numbers that kernels make
 };
 
-// Whether a load reads a cell: a buffer of one number, which nothing writes any more. Each kernel that needs the number
-// can read it then.
+// Whether a load reads a cell: a buffer of one number, which nothing writes any more. So each kernel that needs the
+// number can read it.
 bool readsCell(memref::LoadOp load) {
-  // A number that many operations read is rare, and to look at all of them for each of them would take long.
+  // A number that many operations read is rare, and to look at all operations for each of them would take long.
   constexpr unsigned kMostUsers = 16;
   Value buffer = load.getMemRef();
   if (!buffer.getDefiningOp<memref::AllocOp>() || load.getMemRefType().getRank() ||
@@ -98,7 +98,7 @@ bool readsCell(memref::LoadOp load) {
   });
 }
 
-// The kernel of some operations that follow each other, and its call.
+// Makes the kernel of some operations that follow each other, and its call.
 class Outliner {
 public:
   Outliner(ArrayRef<Operation *> operations, Numbers &known)
@@ -141,7 +141,7 @@ public:
     }
     func::ReturnOp::create(inside, location);
     function.setFunctionType(FunctionType::get(function.getContext(), body->getArgumentTypes(), {}));
-    // What a kernel writes no other argument of it reads.
+    // No argument of a kernel reads what another argument writes.
     auto setNoAlias = [&](Value buffer) {
       if (auto argument = dyn_cast<BlockArgument>(rootBuffer(buffer)))
         function.setArgAttr(argument.getArgNumber(), kNoAlias, inside.getUnitAttr());
@@ -165,14 +165,14 @@ public:
   }
 
 private:
-  // Whether an operand is there for its sizes alone, as the one that says how large a window is.
+  // Whether an operand has only its sizes used, such as the operand that says how large a window is.
   static bool isUnread(linalg::LinalgOp op, OpOperand &input) {
     auto type = dyn_cast<MemRefType>(input.get().getType());
     return type && type.hasStaticShape() && type.getLayout().isIdentity() && !op.payloadUsesValueFromOperand(&input) &&
            llvm::count(op->getOperands(), input.get()) == 1;
   }
 
-  // How many operands of the kernel's operations, and values that their bodies take, are parts of a buffer.
+  // How many operands of the kernel's operations, and values that their bodies use, are parts of a buffer.
   int64_t usesOf(Value root) const {
     int64_t uses = 0;
     for (Operation *op : operations) {
@@ -185,7 +185,8 @@ private:
     return uses;
   }
 
-  // Finds the buffers that nothing but a group uses, which its kernel then allocates, and those of which it uses views.
+  // Finds the buffers that only a group uses, so that its kernel allocates them, and the buffers of which it uses
+  // views.
   void findOwnBuffers() {
     llvm::SmallPtrSet<Operation *, 8> inGroup(operations.begin(), operations.end());
     for (Operation *op : operations)
@@ -216,7 +217,7 @@ private:
     return body->addArgument(value.getType(), value.getLoc());
   }
 
-  // A value of the program as the kernel has it.
+  // The value in the kernel that stands for a value of the program.
   Value pass(Value value) {
     if (isa<MemRefType>(value.getType()))
       return passBuffer(value);
@@ -232,7 +233,7 @@ private:
       return inKernel = argument(value);
     if (known.cells.contains(made))
       return inKernel = memref::LoadOp::create(inside, location, argument(cast<memref::LoadOp>(made).getMemRef()));
-    // Arithmetic on numbers that are in cells: each kernel that needs it does it.
+    // Each kernel repeats the arithmetic that it needs on numbers in cells.
     IRMapping mapping;
     for (Value operand : made->getOperands())
       mapping.map(operand, passNumber(operand));
@@ -249,7 +250,7 @@ private:
       return argument(buffer);
 
     // The address, and the offset as a number. Sizes and strides are products of numbers that the kernel takes, so that
-    // it knows which of them are equal and which a multiple of another.
+    // the kernel's compilation can see which are equal or multiples of others.
     Layout layout = layoutOf(outside, buffer);
     // All views that a group uses of one buffer have one address, so that the kernel knows what they share.
     Value none, &base = isGroup ? bases[root] : none;
@@ -290,7 +291,8 @@ private:
     return bases[buffer] = result;
   }
 
-  // Whether a view shows a part of its buffer. Then it has an offset, if only 0: other parts may have the same kernel.
+  // Whether a view shows a part of its buffer. Then the kernel gets an offset, even if it is 0, because other parts may
+  // have the same kernel.
   static bool isPart(Value buffer) {
     for (auto view = buffer.getDefiningOp<ViewLikeOpInterface>(); view;
          view = view.getViewSource().getDefiningOp<ViewLikeOpInterface>())
@@ -318,8 +320,8 @@ private:
 
   SmallVector<Operation *, 2> operations;
   bool isGroup;
-  llvm::DenseSet<Value> own, viewed;  // of a group: buffers that it alone uses, and those that it uses views of
-  llvm::DenseMap<Value, Value> bases; // of a group: what the kernel has for a buffer
+  llvm::DenseSet<Value> own, viewed;  // of a group: buffers that it alone uses, and buffers of which it uses views
+  llvm::DenseMap<Value, Value> bases; // of a group: the kernel's value for a buffer
   Numbers &known;
   Location location;
   OpBuilder outside, inside;
@@ -329,7 +331,8 @@ private:
   llvm::DenseMap<Value, Value> numbers;
 };
 
-// Puts the constants into a kernel that all of its calls pass: LLVM then knows them, and loops need fewer registers.
+// Puts constants that all calls of a kernel pass into the kernel, so that LLVM knows them and loops need fewer
+// registers.
 void takeConstants(func::FuncOp kernel, ArrayRef<func::CallOp> calls) {
   Block &body = kernel.getBody().front();
   OpBuilder builder = OpBuilder::atBlockBegin(&body);
@@ -365,7 +368,7 @@ llvm::MapVector<func::FuncOp, SmallVector<func::CallOp>> kernelsOf(func::FuncOp 
 }
 
 // Whether an operation is no kernel: a buffer, a view of one, a step of the runtime's, a number in a cell, or
-// arithmetic. Of arithmetic it notes whether it can be done before the program runs.
+// arithmetic. Notes arithmetic that can be done before the program runs.
 bool staysInProgram(Operation *op, Numbers &known, const SymbolTable &symbols) {
   if (isa<memref::AllocOp, memref::GetGlobalOp, ViewLikeOpInterface>(op))
     return true;

@@ -1,7 +1,7 @@
 // Outlines parallel loops into functions, each of which runs a range of iterations on one of the runtime's threads.
 //
-// A kernel that is nothing but one such loop becomes the function of a piece as a whole, so that whoever calls it can
-// run its pieces among those of other kernels.
+// A kernel that is only one such loop becomes the function of a piece as a whole, so that its caller can run its pieces
+// among those of other kernels.
 #include "codegen/KernelAttributes.h"
 #include "codegen/Passes.h"
 
@@ -20,8 +20,8 @@ namespace calque::codegen {
 
 namespace {
 
-// Copies constants and views, also those of bools as bytes, into the loop, so that it captures whole buffers and
-// numbers only.
+// Copies constants and views, and casts between bools and bytes, into the loop, so that the loop captures only whole
+// buffers and numbers.
 void copyViewsInside(scf::ParallelOp loop) {
   for (bool changed = true; changed;) {
     changed = false;
@@ -93,14 +93,14 @@ void outline(scf::ParallelOp loop, unsigned number, ModuleOp module) {
 // LLVM takes more than linear time for functions with more arguments, and a piece loads all of them.
 constexpr unsigned kMostArguments = 64;
 
-// Whether an operation reads a number that another kernel has made: each piece may do it.
+// Whether an operation reads a number that another kernel has made. Each piece may read it.
 bool readsNumber(Operation *op) {
   auto load = dyn_cast<memref::LoadOp>(op);
   return load && load.getMemRefType().getRank() == 0 && isa<BlockArgument>(load.getMemRef());
 }
 
-// The loop of a kernel that is one loop, with arithmetic before it. What stands behind the loop of an elementwise
-// kernel computes other elements, so that it may be done at any time.
+// The loop of a kernel that is one loop, with arithmetic before it. In an elementwise kernel, operations may also stand
+// behind the loop: they compute other elements, so that they may run at any time.
 scf::ParallelOp onlyLoopOf(func::FuncOp kernel) {
   if (!isKernel(kernel) || kernel.getNumArguments() > kMostArguments || !kernel.getBody().hasOneBlock())
     return {};
@@ -123,8 +123,8 @@ scf::ParallelOp onlyLoopOf(func::FuncOp kernel) {
   return found;
 }
 
-// Moves the body of a kernel into the function of a piece: (begin, end, the kernel's arguments). The last piece does
-// what stands behind the loop. What is left of the kernel returns the number of iterations.
+// Moves the body of a kernel into the function of a piece: (begin, end, the kernel's arguments). The last piece also
+// runs the operations behind the loop. The kernel itself then only returns the number of iterations.
 void outlineWhole(func::FuncOp kernel, scf::ParallelOp loop, unsigned number, ModuleOp module) {
   Location location = loop.getLoc();
   OpBuilder builder(kernel);
@@ -147,7 +147,8 @@ void outlineWhole(func::FuncOp kernel, scf::ParallelOp loop, unsigned number, Mo
   for (auto [before, after] : llvm::zip_equal(own.getArguments(), body->getArguments().drop_front(2)))
     before.replaceAllUsesWith(after);
 
-  // The number of iterations, for the caller. A rest needs a piece, even if it is all there is.
+  // The number of iterations, for the caller. The operations behind the loop need a piece, even if the loop has no
+  // iterations.
   builder.setInsertionPoint(loop);
   bool isKnown = getConstantIntValue(count).has_value();
   Value one = arith::ConstantIndexOp::create(builder, location, 1);

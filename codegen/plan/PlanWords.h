@@ -15,12 +15,13 @@ public:
   PlanWords(mlir::func::FuncOp program, const ProgramSizes &sizes) : program(program), sizes(sizes) {}
 
   // Calls a function for each call of the program, with the words of its operands. Emits an error for an operand that
-  // is none.
+  // can't be a word.
   llvm::LogicalResult forEachStep(llvm::function_ref<void(mlir::func::CallOp, llvm::ArrayRef<runtime::Operand>)> use);
 
-  // The names of globals, by their numbers.
+  // The names of the globals that are constants, with their numbers.
   llvm::ArrayRef<std::pair<mlir::StringAttr, uint32_t>> constants() const { return constantNumbers.getArrayRef(); }
-  // Numbers, and views of the workspace, whose address is computed.
+  // The values that are computed before the program runs, with their numbers: sizes and other numbers, and views of the
+  // workspace at computed offsets.
   llvm::ArrayRef<std::pair<mlir::Value, uint32_t>> computed() const { return computedNumbers.getArrayRef(); }
 
 private:

@@ -1,5 +1,5 @@
-// Splits kernels that are one long block, as those that compute sizes and addresses are: they grow with the program,
-// and MLIR's conversions and LLVM's passes take more than linear time for long functions.
+// Splits kernels that are one long block. The kernels that compute sizes and addresses grow with the program, and
+// MLIR's conversions and LLVM's passes take more than linear time for long functions.
 #include "codegen/KernelAttributes.h"
 #include "codegen/Passes.h"
 
@@ -22,7 +22,7 @@ bool canBeStored(Value value) {
   return MemRefType::isValidElementType(value.getType()) && !isa<MemRefType>(value.getType());
 }
 
-// What an operation uses of its block's values, in its regions too.
+// The values of its block that an operation uses, in its regions too.
 SmallVector<Value> usedBy(Operation *op) {
   llvm::SetVector<Value> used;
   op->walk([&](Operation *each) {
@@ -38,7 +38,7 @@ public:
   Splitter(func::FuncOp function, size_t longest)
       : function(function), body(function.getBody().front()), longest(longest) {}
 
-  // Returns whether the function has become several.
+  // Splits the function if it is long. Returns whether it has become several.
   bool split() {
     order();
     if (sequence.size() <= 2 * longest || !placeValues())
@@ -58,8 +58,8 @@ public:
   }
 
 private:
-  // Orders the operations so that each stands shortly before what first needs it, and few values are needed by later
-  // parts.
+  // Orders the operations so that each stands shortly before the first operation that needs it. So later parts need few
+  // values of earlier ones.
   void order() {
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
       if (isOpTriviallyDead(&op))
@@ -86,7 +86,8 @@ private:
     }
   }
 
-  // Gives each value that a later part uses a slot, which another value has when no part uses the former any more.
+  // Gives a slot to each value that a later part uses. Another value may have the slot once no part uses the former
+  // value any more.
   bool placeValues() {
     llvm::DenseMap<Operation *, size_t> partOf;
     for (auto [number, op] : llvm::enumerate(sequence))

@@ -1,6 +1,6 @@
 // A loop along contiguous rows that carries numbers from element to element, as in a cumulative sum along the last
-// axis. As many rows as a vector has lanes go along together, each in a lane: squares of elements are transposed in
-// registers.
+// axis. Each lane of a vector goes along one row. Squares of elements are transposed in registers, so that loads and
+// stores are vectors along the rows.
 #include "codegen/schedule/Plans.h"
 #include "codegen/schedule/StoringNest.h"
 
@@ -20,7 +20,7 @@ class CarriedLoop : StoringNest {
 public:
   using StoringNest::StoringNest;
 
-  // Whether it is such a loop. Reads all that is to be known of it.
+  // Analyses the loops. Returns whether they are such a loop.
   bool read() {
     if (!findLoops())
       return false;
@@ -111,7 +111,7 @@ private:
     });
   }
 
-  // The elements of the rows from column `first` on, column by column.
+  // Emits the elements of the rows from column `first` on, column by column.
   void columns(VectorBuilder &w, const Position &at, const Number &first, ValueRange carried) {
     Number end = w.number(nest.extents[axisLoop()]);
     if (first.known && end.known && *first.known == *end.known)
@@ -137,7 +137,7 @@ private:
         llvm::map_to_vector(carrying.getInitArgs(), [&](Value initial) { return v->splat(initial); });
     Number end = v->number(nest.extents[axisLoop()]), whole = v->multiply(v->divide(end, lanes), lanes);
     auto isTurned = [&](const Touch &touch) { return touch.access.strides[axisLoop()] == -1; };
-    // Where row i of a square is, from the lowest address on.
+    // The address of row i of a square, counted from the lowest address on.
     auto addressOf = [&](const Touch &touch, const Position &corner, int64_t i) {
       Position row = corner.shifted(rowLoop(), i);
       return scalars->scalarAddress(accessOf(touch, IRMapping()),
@@ -146,7 +146,7 @@ private:
     SmallVector<Value> carried =
         v->loop(v->index(0), v->valueOf(whole), lanes, start, [&](Value column, ValueRange initial) {
           Position corner = at.at(axisLoop(), column);
-          llvm::DenseMap<Operation *, SmallVector<Value>> squares; // for each column, what is loaded or to be stored
+          llvm::DenseMap<Operation *, SmallVector<Value>> squares; // each column's loaded or stored values
           for (const Touch &touch : touches) {
             if (touch.isStore || !needed.contains(touch.op) || !isAcross(touch))
               continue;

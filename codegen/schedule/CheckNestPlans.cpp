@@ -1,5 +1,4 @@
-// Whether the plan of an operation that is no product fits its nest and the target (CheckPlans.cpp says what that
-// means).
+// Checks that the plan of an operation that is no product fits its nest and the target, in the sense of CheckPlans.cpp.
 #include "codegen/schedule/PlanCheck.h"
 
 #include <algorithm>
@@ -65,7 +64,7 @@ private:
     return success();
   }
 
-  // A block has its code once for each of them.
+  // The code of a block contains the body once for each of these iterations.
   LogicalResult checkBeside() const {
     constexpr int64_t kMostBeside = 64;
     int64_t count = 1;

@@ -1,6 +1,6 @@
-// Whether a plan fits a nest and a target. A plan that does computes what the operation says, however slowly. What it
-// may not do is to leave results out, to compute some twice, to take more registers, stack or lanes than there are, or
-// to add terms in a way that is less exact than sums are promised to be.
+// Checks that a plan fits a nest and a target. A plan that fits computes the operation's results, however slowly. A
+// plan is refused if it leaves results out, computes some twice, takes more registers, stack or lanes than there are,
+// or adds terms less exactly than sums are promised to be.
 #include "codegen/schedule/PlanCheck.h"
 
 #include <algorithm>
@@ -60,7 +60,7 @@ private:
 
 class TilesCheck : PlanCheck {
 public:
-  // The nest is that of the columns which are tiles. `groupRows`: the loop of which a group takes a block at a time.
+  // `nest` has the columns that are computed in tiles. `groupRows`: the loop of which a group takes a block at a time.
   TilesCheck(const Nest &nest, const Target &target, plan::TilesAttr attribute, std::optional<unsigned> groupRows,
              ContractionPlan &plan)
       : PlanCheck(nest, target), attribute(attribute), groupRows(groupRows), plan(plan) {}
@@ -114,7 +114,7 @@ private:
         return wrongRole("others", loop);
     if (plan.hasRows() && (!llvm::is_contained(plan.levels, plan.rowLoop) || !a().varies(plan.rowLoop)))
       return wrongRole("rows", plan.rowLoop);
-    // Blocks are cut from the outermost one.
+    // Only the outermost loop over terms is cut into blocks, so that the others must be known.
     for (unsigned loop : llvm::drop_begin(plan.terms))
       if (!isKnown(loop))
         return wrongRole("terms", loop);
@@ -145,7 +145,7 @@ private:
       return failure();
     if (!plan.isKnown)
       return nest.op->emitOpError("plan: last_panel_rows are of a last panel of a known number of columns and rows");
-    // Its panel has fewer vectors than the others.
+    // The last panel may have fewer vectors than the others.
     int64_t vectors = ceilDiv(extentOf(plan.vectorLoop) % plan.panelWidth(), plan.lanes);
     return checkRegisters(plan.rowsOfNarrow, vectors, plan.rowsOfNarrow * vectors + vectors + 1);
   }
@@ -169,7 +169,7 @@ private:
                                 {"cached_rows", plan.rowsInCache}})
       if (failed(atLeast(1, what, number)))
         return failure();
-    // Each has results of its own.
+    // Each piece of terms has results of its own.
     constexpr int64_t kMostPieces = 1024;
     if (plan.mostTermPieces > kMostPieces)
       return nest.op->emitOpError("plan: ")
@@ -235,7 +235,7 @@ private:
     return checkStack("packed rows", bytesOfTerms * static_cast<double>(std::max(rows, *plan.rowBlock)));
   }
 
-  // The loops over a block's terms cover each of them once, and each accumulator adds up few.
+  // Checks that the loops over a block's terms cover each term once, and that each accumulator adds up few terms.
   LogicalResult takeRuns() {
     plan.inRuns = attribute.getRun() != 0;
     plan.isExact = attribute.getExact();
@@ -269,7 +269,7 @@ private:
         count = std::min(count, kMost) * plan.termLoops[i].count;
       return count;
     };
-    // Runs begin with the last of the starts, and groups of them with the first of two.
+    // Runs begin at the last start. If there are two starts, groups of runs begin at the first.
     size_t all = plan.termLoops.size(), begin = plan.starts.empty() ? 0 : plan.starts.back(),
            group = plan.starts.size() == 2 ? plan.starts.front() : 0;
     plan.runLength = terms(begin, all);
@@ -289,7 +289,7 @@ private:
   }
 
   LogicalResult checkCover(unsigned loop) {
-    // What the loop around has of it at each place.
+    // How many iterations of the loop each iteration of the loop around it has.
     int64_t range = loop == plan.terms[0] ? plan.mostTermBlock : extentOf(loop), last = 0;
     bool isFirst = true;
     for (const TermLoop &each : plan.termLoops) {
@@ -354,7 +354,8 @@ private:
     return success();
   }
 
-  // What `inBlocksOf` leaves: a block is one piece of one thread, and its rows have one kind of tile.
+  // Checks that the plan is one that `inBlocksOf` makes: a block is one piece of one thread, and its rows have one kind
+  // of tile.
   LogicalResult checkGroup() {
     if (attribute.getInBlocks() != groupRows.has_value())
       return nest.op->emitOpError("plan: tiles are in blocks of a group's rows in its members, and there alone");
@@ -382,7 +383,7 @@ private:
   ContractionPlan &plan;
 };
 
-// What has to be known of a plan before it can say which columns are tiles.
+// Checks the members of a plan that decide which columns are computed in tiles.
 class ColumnsCheck : PlanCheck {
 public:
   using PlanCheck::PlanCheck;

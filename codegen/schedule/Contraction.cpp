@@ -31,7 +31,7 @@ Contraction::Contraction(KernelContext &context, const Nest &nest, const Contrac
 
 namespace {
 
-// Arithmetic on sizes that are known, and on those that the kernel is given.
+// Arithmetic on sizes that are known, and on sizes that the kernel gets as arguments.
 struct SizesOfNest {
   using Number = codegen::Number;
   VectorBuilder &v;
@@ -68,7 +68,7 @@ void Contraction::computeBlocks() {
 
 void Contraction::emit() {
   std::optional<PartialResults> partial, rounded;
-  // Blocks of terms add to the results in memory; where there are many, with what each addition rounds away.
+  // Blocks of terms add to the results in memory. If there are many, what each addition rounds away is kept.
   Number blocks = v.ceilDivide(v.ceilDivide(v.number(nest.extents[terms[0]]), termPieces), v.maximum(termBlock, 1));
   if (plan.inRuns && !(blocks.known && *blocks.known <= plan.kFewBlocks)) {
     rounded.emplace(context, nest, *Combiner::of(nest), plan.mostTermPieces);
@@ -88,7 +88,7 @@ void Contraction::emit() {
     initial = zero;
   }
   SmallVector<std::pair<unsigned, Number>>
-      shared; // loops that threads share, or kNoLoop for the terms, with their numbers of pieces
+      shared; // loops that threads share, with their numbers of pieces; kNoLoop: the terms
   shared.push_back({VectorBuilder::kNoLoop, termPieces});
   for (unsigned loop : plan.batches)
     shared.push_back({loop, v.number(nest.extents[loop])});
@@ -196,7 +196,7 @@ void Contraction::emitPiece(Position at, Piece piece) {
     to = endOf(from, size);
   }
   // The first block begins with the initial value, each later one with the sums that the block before has stored.
-  // There is a first one even if it has no terms.
+  // There is a first block even if it has no terms.
   if (initial && !extent.known)
     to = v.valueOf(v.maximum(Number(to), v.add(Number(from), 1)));
   v.loop(from, to, termBlock, {}, [&](Value first, ValueRange) {
@@ -310,7 +310,7 @@ void Contraction::tiles(size_t depth, Position at, Piece piece, int64_t rowsOfTi
     }
   };
   if (rowBlock.known && rowExtent.known && *rowBlock.known >= *rowExtent.known) {
-    if (plan.besideRows) // its tiles differ
+    if (plan.besideRows) // the tiles differ
       for (int64_t row = 0; row < *fullRows.known; row += rowsOfTile)
         some(v.index(row), rowsOfTile);
     else if (skipped)
@@ -393,7 +393,7 @@ void Contraction::microkernel(Position at, int64_t rows, const Access &columnsOf
     }
     return next;
   };
-  // The lines of the results come while the terms are summed up.
+  // Prefetches the lines of the results, so that they arrive while the terms are summed up.
   constexpr int64_t kManyTerms = 64;
   if (plan.inRuns && plan.termsPerBlock() >= kManyTerms)
     for (int64_t i = 0; i < rows; ++i)

@@ -3,7 +3,7 @@
 // B is packed where it is strided or read often. Products of matrices in any layout, convolutions and both their
 // gradients differ in their strides alone.
 //
-// `Contraction` emits what a plan says of the columns that are tiles, `emitProduct` all of it.
+// `Contraction` emits the columns that a plan computes in tiles, `emitProduct` the whole plan.
 #ifndef CALQUE_CODEGEN_SCHEDULE_CONTRACTION_H
 #define CALQUE_CODEGEN_SCHEDULE_CONTRACTION_H
 
@@ -46,7 +46,7 @@ private:
 
   //===-- The loops (Contraction.cpp) ----------------------------------------------------------===//
 
-  // Computes the blocks: those of the plan, and those that follow from sizes that are known at run time only.
+  // Computes the sizes of blocks. The plan has some of them; the others follow from sizes that only the call knows.
   void computeBlocks();
 
   // Emits one piece: a loop over blocks of terms, in it a loop over panels, and in that all tiles of rows.
@@ -66,7 +66,7 @@ private:
   sum(size_t depth, Position at, mlir::Value from, mlir::Value to, mlir::ValueRange carried,
       llvm::function_ref<mlir::SmallVector<mlir::Value>(Position, mlir::ValueRange)> body);
 
-  // With `into` it reads B as it is, and packs it there.
+  // Emits one tile. With `into`, the tile reads B as it lies, and packs it into that panel.
   void microkernel(Position at, int64_t rows, const Access &columnsOfB, mlir::Value from, mlir::Value to,
                    const Number &columns, Start start, const Access *into = nullptr);
 
@@ -84,15 +84,15 @@ private:
   mlir::SmallVector<mlir::Value> termsFrom(size_t depth, size_t level, Position at, mlir::Value from, mlir::Value to,
                                            mlir::ValueRange carried, SumBody body);
 
-  // A loop over terms in parts, each of which leaves out the tile's rows that have only zeros in it.
+  // A loop over terms in parts, each of which leaves out the rows of the tile that have only zeros in this part.
   mlir::SmallVector<mlir::Value> besideRows(size_t depth, size_t level, Position at, mlir::Value from, mlir::Value to,
                                             mlir::ValueRange carried, SumBody body);
 
-  // The last loop over terms, less those of which all rows of the tile have zeros.
+  // The last loop over terms, without the terms for which all rows of the tile have zeros.
   mlir::SmallVector<mlir::Value> besideTerms(size_t depth, size_t level, Position at, mlir::Value from, mlir::Value to,
                                              mlir::ValueRange carried, SumBody body);
 
-  // Asks for a part of the next block's lines; which part follows from where the run stands.
+  // Prefetches a part of the next block's lines. The position of the run decides which part.
   void fetchAhead(const Position &at);
 
   //===-- Panels of B (ContractionPanels.cpp) --------------------------------------------------===//
@@ -109,8 +109,8 @@ private:
   // The packed rows of the tile that begins with a row. Positions count from its first row and term.
   Access placeOfRows(mlir::Value row);
 
-  // Packs all panels of known sizes before the first piece, one after the other, since several pieces read each of
-  // them.
+  // Packs all panels, whose sizes are known, before the first piece and one behind the other, because several pieces
+  // read each panel.
   void packAll();
   // The part of a panel among all packed panels, for the terms from `from` on.
   Access partOfAll(mlir::Value column, mlir::Value from);
@@ -118,18 +118,18 @@ private:
   Access placeIn(mlir::Value memory) const;
   void packInto(const Access &place, Position at, mlir::Value from, mlir::Value to, const Number &columns);
 
-  // Packs where B is contiguous along another loop, `along`: loads short pieces of its rows, and transposes in
-  // registers.
+  // Packs a panel if B is contiguous along another loop, `along`: loads short pieces of its rows, and transposes them
+  // in registers.
   void packTransposed(Position at, mlir::Value from, mlir::Value to, const Number &columns, const Access &place,
                       unsigned along);
 
-  // Packs one vector of a panel, from its column on, for all terms of one loop. Known `columns` are those of the
-  // vector, unknown ones those of the panel.
+  // Packs one vector of a panel, from its column on, for all terms of one loop. If `columns` is known, it counts the
+  // columns of the vector, else those of the panel.
   void packVector(Position at, mlir::Value from, mlir::Value first, mlir::Value last, mlir::Value column,
                   const Number &columns, const Access &place, unsigned along);
 
   // The number of valid columns in a panel's `j`-th vector. A number that is computed at run time may exceed the lanes
-  // or be negative; masks take that for all lanes and for none.
+  // or be negative; masks take this for all lanes or for none.
   Number validIn(const Number &columns, int64_t j);
 
   Position relative(Position term, mlir::Value from);
@@ -144,16 +144,17 @@ private:
   const Access &a, &b;
   Access result, ofPiece;
   std::optional<Access> errors, errorsOfPiece; // what additions to the results rounded away
-  mlir::Value hasMany;                         // whether there are so many blocks of terms that these are kept
+  mlir::Value hasMany;                         // whether the blocks of terms are so many that errors are kept
   mlir::Value initial;
   bool isFloat;
   Number rowExtent, columnExtent, numPanels, termPieces = 1, termBlock = 1, rowBlock = 1, panelBlock = 1;
-  mlir::Value buffer, all;         // of a packed panel, and of all of them
-  Rows summed;                     // to which the terms that are being emitted are added
-  mlir::Value rowBuffer, firstRow; // of a piece's packed rows, and the first of them
+  mlir::Value buffer, all;         // the memory of a packed panel, and of all packed panels
+  Rows summed;                     // the rows to which the terms that are being emitted are added
+  mlir::Value rowBuffer, firstRow; // the memory of a piece's packed rows, and the first of these rows
 };
 
-// The plan of a sum of products, of the kind that takes fewer cycles; none where it gains by neither.
+// The plan of a sum of products: as tiles or as dot products, whichever takes fewer cycles. Neither if plain vectors
+// are as fast.
 struct ProductPlan {
   std::optional<ContractionPlan> tiles;
   std::optional<DotPlan> dots;
@@ -163,9 +164,10 @@ struct ProductPlan {
 
 void emitProduct(KernelContext context, const Nest &nest, const ContractionPlan &plan);
 
-// As a part of a group, a block of its results at a time: what is packed before the first block, and a block.
+// A product in a group, which computes a block of results at a time. `packProduct` packs operands before the first
+// block, `emitBlockOfProduct` emits a block.
 struct PackedOperand {
-  mlir::Value panels, lastColumns; // null where they are read as they are
+  mlir::Value panels, lastColumns; // null if they are read as they lie
 };
 PackedOperand packProduct(KernelContext context, const Nest &nest, const ContractionPlan &plan);
 void emitBlockOfProduct(KernelContext context, const Nest &nest, const ContractionPlan &plan, PackedOperand packed);

@@ -25,16 +25,16 @@ Tile chooseTile(int64_t rows, int64_t vectors, int64_t terms, int64_t least, int
                 const Target &target) {
   const TileCost cost{rows, terms, least, bytesOfVector, inRuns, target};
   Tile best;
-  // Of tiles that are about as fast, the narrowest makes the longest blocks, and so the fewest.
+  // Of tiles that are about as fast, the narrowest is chosen: its blocks are the longest, so that there are the fewest.
   constexpr double kAboutAsFast = 1.01;
-  // Blocks of wide panels are short, and each block's sums take a way through memory.
+  // Blocks of wide panels are short, and each block's sums pass through memory.
   int64_t mostVectors = inRuns && rows >= 3 ? 4 : 8;
   for (int64_t r = 1; r <= std::min<int64_t>(rows, 14); ++r)
     for (int64_t n = 1; n <= std::min<int64_t>(vectors, mostVectors); ++n) {
       if (!TileCost::fits(r, n, target))
         continue;
       double cycles = cost.ofAll(vectors, r, n);
-      // Without runs, wider panels mean that A is read fewer times.
+      // Without runs, wider panels are better, because A is read fewer times.
       double factor = 0.999;
       if (inRuns && n < best.vectors && vectors % n == 0)
         factor = kAboutAsFast;
@@ -74,7 +74,8 @@ public:
     chooseRowsOfNarrow();
     plan.packsInTile = plan.canPackInTile(nest);
     if (plan.inRuns) {
-      // A tile that packs a panel on its way reads all terms: those that it left out would not be packed.
+      // A tile that packs a panel while it computes must read all terms, because terms that it left out would not be
+      // packed.
       const bool leavesOut = !plan.packsInTile;
       if (leavesOut)
         leaveOutBesideRows();
@@ -90,9 +91,9 @@ public:
   int64_t extentOf(unsigned loop) const { return *nest.extents[loop].known(); }
   bool hasRows() const { return plan.hasRows(); }
 
-  // In all iterations of the loops but one.
+  // The bytes that an access touches in all iterations of all loops except `but`.
   int64_t bytesTouchedBy(const Access &access, unsigned but = VectorBuilder::kNoLoop) const {
-    constexpr int64_t kMost = int64_t(1) << 56; // more than memory has
+    constexpr int64_t kMost = int64_t(1) << 56; // more than any memory has
     int64_t elements = 1;
     for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
       if (loop != but)
@@ -100,8 +101,8 @@ public:
     return std::min(elements, kMost) * bytesOf(element);
   }
 
-  // Decides what does not depend on the sizes of blocks, and then on them. Sizes that are not known are taken as large
-  // for what has to be decided now.
+  // First decides what does not depend on the sizes of blocks, then chooses the blocks. Decisions that are made here
+  // take unknown sizes as large.
   void chooseBlocks() {
     decideTerms();
     plan.rowsInCache =
@@ -113,7 +114,8 @@ public:
     Blocks<int64_t> blocks = blocksOf(plan, target, Guesses{nest});
     decideToPack(blocks);
     auto isKnown = [&](unsigned loop) { return loop == VectorBuilder::kNoLoop || nest.extents[loop].isKnown(); };
-    // The rows of a window's results, and its panels, are cut by sizes of their own if threads don't share them.
+    // Sets the sizes of blocks that depend on known sizes alone. Rows and panels of a window's results depend only on
+    // their own sizes if threads don't share them.
     if (plan.isKnown || plan.mostTermPieces == 1)
       plan.termPieces = blocks.termPieces;
     if (isKnown(plan.terms[0]) && plan.termPieces)
@@ -141,12 +143,12 @@ private:
 
   int64_t guessOf(unsigned loop) const { return nest.extents[loop].guess(); }
 
-  // The pieces of terms, and the longest block of them. A block is as long as the panel of B stays in the first cache
-  // while all tiles read it. Where that makes many blocks, they are longer, so that the results need no rounding
-  // errors beside them as long as the panel stays in the second cache.
+  // The pieces of terms, and the longest block of them. A block is as long as possible such that the panel of B stays
+  // in the first cache while all tiles read it. If that makes many blocks, blocks are longer if the panel then stays in
+  // the second cache, so that the rounding errors of results need not be kept.
   void decideTerms() {
     int64_t extent = std::max<int64_t>(guessOf(plan.terms[0]), 1);
-    // For few results of many terms: each piece sums a part of the terms, and reads only this part of the operands.
+    // If few results have many terms, each piece sums a part of the terms, and reads only this part of the operands.
     bool knowsResults = true;
     for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
       knowsResults &= nest.isReduction[loop] || nest.extents[loop].isKnown();
@@ -157,11 +159,12 @@ private:
       int64_t splits =
           std::min({wanted, extent, (bytesTouchedBy(a) + bytesTouchedBy(b)) / (2 * bytesTouchedBy(nest.outputs[0])),
                     kMaxSplits});
-      // Rows that lie one after the other are as good: each piece reads its own, and the results need no sum.
+      // To share rows that lie one after the other is as good: each piece reads its own rows, and no results are added
+      // afterwards.
       constexpr int64_t kFewTiles = 4;
       bool hasEnoughRows = !plan.isWindow() && hasRows() && a.distance(plan.terms.back()) < a.distance(plan.rowLoop) &&
                            guessOf(plan.rowLoop) >= kFewTiles * plan.tile.rows * wanted;
-      // So are batches of B whose terms follow each other, such as panels.
+      // So is sharing batches of B whose terms follow each other, as those of panels do.
       constexpr int64_t kEnoughPieces = 8;
       int64_t batches = 1;
       for (unsigned loop : plan.batches)
@@ -170,7 +173,8 @@ private:
                               b.distance(plan.terms.back()) == guessOf(plan.vectorLoop);
       if (wanted >= 4 && splits >= (plan.isWindow() ? 4 : 8) && !hasEnoughRows && !hasEnoughBatches)
         plan.mostTermPieces = splits;
-      // Each piece's results are written and read once more: no more pieces than threads need beside panels.
+      // Each piece's results are written and read once more, so that there are no more pieces than threads need beside
+      // panels.
       if (int64_t panels = ceilDiv(guessOf(plan.vectorLoop), plan.panelWidth()); !plan.isWindow())
         plan.mostTermPieces = std::min(plan.mostTermPieces, std::max(kFewSplits, kEnoughParts / panels));
     }
@@ -207,7 +211,8 @@ private:
     plan.sharesPanels = pieces < wanted;
   }
 
-  // A panel of fewer vectors than the others leaves registers for more rows, which its sums need to be as fast.
+  // A panel with fewer vectors than the others leaves registers for more rows. It needs more rows in a tile to be as
+  // fast.
   void chooseRowsOfNarrow() {
     plan.rowsOfNarrow = plan.tile.rows;
     if (!plan.isKnown || !hasRows() || plan.packsRows || extentOf(plan.vectorLoop) < plan.panelWidth())
@@ -223,15 +228,15 @@ private:
   }
 
   // Whether this is the gradient of filters: windows whose terms are the places in images, far from each other in A and
-  // near each other in B. Its pieces have few rows each for a panel, and would pack it anew: they read it as it is.
-  // Each tile of A takes as many lines of the first cache as the panel.
+  // near each other in B. Its pieces would each pack the panel anew for few rows, so that they read it as it lies. Each
+  // tile of A takes as many lines of the first cache as the panel.
   bool sumsImages() const { return plan.isWindow() && a.distance(plan.terms.back()) > 1; }
 
   int64_t bytesOfPanel() const {
     return sumsImages() ? target.l1Bytes / 2 : TileCost::bytesOfPanel(plan.tile.vectors, target);
   }
 
-  // Packs A where its rows are contiguous and its terms lie far apart, if several panels read it.
+  // Whether to pack A: its rows are contiguous, its terms lie far apart, and several panels read it.
   bool wantsRowsPacked(int64_t panels) const {
     if (!plan.isKnown)
       return false;
@@ -241,8 +246,8 @@ private:
            a.distance(plan.terms.back()) * bytesOf(element) >= kFar;
   }
 
-  // Packs B where it is strided along the vector loop, or where its rows lie far apart and each packed element is read
-  // often.
+  // Decides to pack B if it is strided along the vector loop, or if its rows lie far apart and each packed element is
+  // read often.
   void decideToPack(const Blocks<int64_t> &blocks) {
     // The rows of a piece, and how many pieces read a panel.
     int64_t rows = hasRows() ? std::min(blocks.rowBlock, guessOf(plan.rowLoop)) : 1, perPanel = blocks.termPieces;
@@ -252,7 +257,7 @@ private:
       else
         (plan.isShared[loop] ? perPanel : rows) *= guessOf(loop);
     }
-    // Where several pieces of images read a panel and each has few rows, all panels are packed once.
+    // If several pieces of images read a panel and each has few rows, all panels are packed once.
     constexpr int64_t kFewRows = 512;
     bool canPackAll = perPanel > 1 && rows < kFewRows && plan.batches.empty() && plan.mostTermPieces == 1 &&
                       plan.isWindow() && plan.outerTerms && nest.extents[plan.vectorLoop].isKnown();
@@ -263,7 +268,7 @@ private:
       distance = std::max(distance, b.distance(loop) * bytesOf(element));
     plan.packs = !(b.strides[plan.vectorLoop] == 1) ||
                  (rows >= 4 * plan.tile.rows && distance >= 512 && plan.termsPerBlock() >= 32);
-    // The inner loops over terms are not cut into blocks; with long ones a panel could overflow a thread's stack.
+    // The inner loops over terms are not cut into blocks. If they are long, a panel could overflow a thread's stack.
     plan.packs &= plan.termsPerBlock() * plan.panelWidth() * bytesOf(element) <= kMostStackBytes;
     plan.packsAll = plan.packs && canPackAll;
   }
@@ -307,8 +312,8 @@ private:
     plan.isExact = groups > ContractionPlan::kFewGroups;
   }
 
-  // Rows of one or two tiles, whose places are known when code is emitted, with runs that end where a unit does, and so
-  // few that they are one group.
+  // Leaves out zeros beside rows if the rows are one or two tiles, whose places are known when code is emitted, if runs
+  // end where a unit ends, and if the runs are so few that they are one group.
   void leaveOutBesideRows() {
     constexpr int64_t kFewTerms = 24, kMostUnits = 3;
     for (const Border &border : nest.borders) {
@@ -323,8 +328,8 @@ private:
     }
   }
 
-  // All results of a tile have to be at one place of a border, and its terms have to be enough to skip them by a bound
-  // of their loop.
+  // Leaves out zeros that all results of a tile share. There must be enough terms that skipping some by a bound of
+  // their loop pays.
   void leaveOutBorders() {
     constexpr int64_t kFewTerms = 4;
     for (const Border &border : nest.borders) {
@@ -340,10 +345,10 @@ private:
     }
   }
 
-  // The places in a row of an image, for a gradient of filters: of its tiles' rows, the elements of a filter and their
-  // channels, most have one place.
+  // Leaves out zeros beside terms, which are the places in a row of an image, for a gradient of filters. The rows of a
+  // tile are elements of a filter and their channels; most of them have the same place.
   void leaveOutBesideTerms() {
-    constexpr int64_t kFewTerms = 4, kMostTerms = 12; // of more, too few are zeros to repay loops of two lengths
+    constexpr int64_t kFewTerms = 4, kMostTerms = 12; // of more terms, too few are zeros to repay loops of two lengths
     for (const Border &border : nest.borders) {
       if (!plan.canLeaveOutBesideTerms(border, nest))
         continue;
@@ -356,7 +361,7 @@ private:
   }
 
   // Each image that a gradient of filters reads lies far from the one before, and tiles read it in steps that the
-  // processor does not foresee: its runs ask for the images of the next block, each for a few of their lines.
+  // processor does not foresee: its runs prefetch the images of the next block, each a few lines of them.
   void fetchAhead() {
     if (!sumsImages() || plan.starts.empty() || !plan.termBlock || !plan.rowBlock || !plan.panelBlock ||
         plan.outerTerms == plan.termBlock)
@@ -371,7 +376,7 @@ private:
     };
     plan.linesOfA = linesOf(a);
     plan.linesOfB = linesOf(b);
-    // More would take longer than to wait.
+    // To prefetch more lines would take longer than to wait for them.
     constexpr int64_t kProductsOfLine = 16;
     if ((plan.linesOfA + plan.linesOfB) * kProductsOfLine > plan.runLength * plan.tile.rows * plan.tile.vectors)
       plan.linesOfA = plan.linesOfB = 0;

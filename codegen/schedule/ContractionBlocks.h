@@ -1,5 +1,5 @@
-// The parts of the choice of a contraction's plan (ContractionPlan.cpp): the order of its terms, its tile, and, once
-// these are chosen, its blocks, its copies and its runs.
+// The steps in which ContractionPlan.cpp chooses a contraction's plan: the order of the terms, then the tile, and then
+// blocks, copies and runs.
 #ifndef CALQUE_CODEGEN_SCHEDULE_CONTRACTIONBLOCKS_H
 #define CALQUE_CODEGEN_SCHEDULE_CONTRACTIONBLOCKS_H
 
@@ -10,9 +10,9 @@ namespace calque::codegen {
 // The loops over terms, from the outermost on.
 llvm::SmallVector<unsigned> termsInOrder(const Nest &nest, const Access &a);
 
-// The fastest tile of so many rows and vectors of results.
-// `inRuns`: the terms are summed up in runs, and the tile has the sums of runs beside those of the current one.
-// `least`: the terms of the shortest block.
+// The fastest tile for results of `rows` rows and `vectors` vectors.
+// `inRuns`: the terms are summed up in runs, and the tile has the sums of finished runs beside those of the current
+// run. `least`: the number of terms of the shortest block.
 Tile chooseTile(int64_t rows, int64_t vectors, int64_t terms, int64_t least, int64_t bytesOfVector, bool inRuns,
                 const Target &target);
 

@@ -1,4 +1,4 @@
-// How a contraction packs a panel of operand B, so that a tile reads it as vectors that lie one after the other.
+// Packs panels of a contraction's operand B, so that a tile reads a panel as vectors that lie one after the other.
 #include "codegen/schedule/Contraction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -14,7 +14,7 @@ using namespace mlir;
 namespace calque::codegen {
 
 Value threadMemory(OpBuilder &builder, Location location, MemRefType type) {
-  // Allocated at the front of the function that the thread runs.
+  // The memory is allocated at the front of the function that the thread runs.
   if (auto loop = builder.getInsertionBlock()->getParentOp();
       isa<scf::ParallelOp>(loop) || loop->getParentOfType<scf::ParallelOp>()) {
     auto buffer = memref::AllocaOp::create(builder, location, type, builder.getI64IntegerAttr(64));
@@ -61,7 +61,7 @@ void Contraction::packRows(Position at, Piece piece, Value from, Value to) {
       return SmallVector<Value>();
     });
   };
-  // All tiles for a few terms at a time: the first cache keeps the lines that tiles share.
+  // Packs all tiles for a few terms at a time, so that the first cache keeps the lines that tiles share.
   constexpr int64_t kTerms = 16;
   v.loop(from, to, kTerms, {}, [&](Value first, ValueRange) {
     Value last = v.valueOf(v.minimum(v.add(Number(first), kTerms), Number(to)));
@@ -95,7 +95,7 @@ Access Contraction::placeOfRows(Value row) {
 void Contraction::packAll() {
   int64_t size = *numPanels.known * panelWidth() * *nest.iterations(true).known();
   all = memref::AllocOp::create(v.b, v.location, MemRefType::get({size}, b.element));
-  // Threads share panels, and terms where these are long.
+  // Threads share panels, and parts of the terms if there are many.
   constexpr int64_t kTermsOfPart = 256;
   Number extent = v.number(nest.extents[terms[0]]);
   int64_t length = std::max<int64_t>(kTermsOfPart / plan.innerTerms, 1);
@@ -200,7 +200,7 @@ void Contraction::packVector(Position at, Value from, Value first, Value last, V
     target.index[vectorLoop] = column;
     v.store(place, target, value, v.lanes);
   };
-  // Each vector is put together from `length` elements of as many rows as it has such parts.
+  // Each vector consists of `parts` parts, each with `length` elements.
   int64_t length = std::min(v.lanes, 16 / elementBytes()), parts = v.lanes / length;
   VectorBuilder rows(v.b, nest, along, length);
   Value count = arith::SubIOp::create(v.b, v.location, last, first);
@@ -213,7 +213,7 @@ void Contraction::packVector(Position at, Value from, Value first, Value last, V
         return rows.constant(v.b.getZeroAttr(b.element));
       if (columns.known)
         return rows.load(b, columnAt(term, Number(column)).shifted(vectorLoop, lane), length);
-      // Columns beyond the last repeat it.
+      // Columns beyond the last one repeat the last one.
       return rows.load(b, columnAt(term, v.minimum(v.subtract(columns, 1), v.add(Number(column), lane))), length);
     };
     SmallVector<Value> square;

@@ -29,7 +29,7 @@ bool isSumOfProducts(const Nest &nest) {
 
 namespace {
 
-// The plan whose tiles have all columns.
+// The plan that computes all columns in tiles.
 std::optional<ContractionPlan> ofAllColumns(const Nest &nest, const Target &target) {
   if (!isSumOfProducts(nest) || !nest.hasReduction() || nest.iterations().guess() < 64)
     return std::nullopt;
@@ -57,8 +57,8 @@ std::optional<ContractionPlan> ofAllColumns(const Nest &nest, const Target &targ
                        ContractionPlan::sumsInRuns(nest), target);
         tile.cycles /= static_cast<double>(rows * extent);
         auto distance = [&](unsigned loop) { return loop == VectorBuilder::kNoLoop ? 0 : a.distance(loop); };
-        // Of loops that are about as fast the one along which A's elements are nearest: windows that overlap share
-        // them, and images remain whole.
+        // Of loops that are about as fast, the row loop is the one along which A's elements are nearest: windows that
+        // overlap share these elements, and images remain whole.
         constexpr double kAboutAsFast = 1.05;
         bool isNearer = best.rowLoop != VectorBuilder::kNoLoop && distance(rowLoop) < distance(best.rowLoop),
              isFarther = best.rowLoop != VectorBuilder::kNoLoop && distance(rowLoop) > distance(best.rowLoop);
@@ -153,7 +153,7 @@ std::optional<ContractionPlan> ContractionPlan::of(const Nest &nest, const Targe
   std::optional<ContractionPlan> tiles = dots ? ofAllColumns(cut.tiledPart(nest), target) : std::nullopt;
   if (!tiles || tiles->vectorLoop != all->vectorLoop)
     return all;
-  // They read A once more.
+  // The dot products of the last columns read A once more.
   constexpr double kGain = 0.98;
   double again = static_cast<double>(bytesTouched(nest, nest.inputs[dots->operandOfA])) / target.bytesBeyondL2 /
                  static_cast<double>(std::max<int64_t>((nest.iterations()).guess() / columns, 1));
@@ -164,7 +164,7 @@ std::optional<ContractionPlan> ContractionPlan::of(const Nest &nest, const Targe
     return all;
   tiles->ofLastColumns = dots;
   tiles->lastColumnsCount = few;
-  // Of a result on average, as before.
+  // The average cycles of a result, as before.
   tiles->tile.cycles = after / static_cast<double>(columns);
   return tiles;
 }

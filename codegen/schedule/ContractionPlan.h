@@ -12,12 +12,12 @@ namespace calque::codegen {
 // The sizes of a tile of results, and an estimate of its cost.
 struct Tile {
   int64_t rows = 1, vectors = 1;
-  double cycles = std::numeric_limits<double>::infinity(); // for one term of all results; of a plan, of one result
+  double cycles = std::numeric_limits<double>::infinity(); // for one term of all results; in a plan, of one result
 
   bool operator==(const Tile &) const = default;
 };
 
-// A loop over terms, or a part of one: `within` iterations from where the loop around it stands; 0: all.
+// A loop over terms, or over a part of them: `within` iterations from the position of the loop around it; 0: all.
 struct TermLoop {
   unsigned loop;
   int64_t step, within, count;
@@ -28,7 +28,8 @@ struct TermLoop {
 struct ContractionPlan {
   // The plan that takes the fewest cycles. Nothing if the nest is no sum of products, or if plain vectors are as fast.
   static std::optional<ContractionPlan> of(const Nest &nest, const Target &target);
-  // The columns of a nest that are tiles, and the few last ones that are dot products: they would fill no vector.
+  // The columns of a nest that are computed in tiles, and the last few, which are computed as dot products, because
+  // they would fill no vector.
   Nest tiledPart(const Nest &nest) const;
   Nest lastColumns(const Nest &nest) const;
   // The plan of the same nest in a group, whose kernel takes some iterations of `loop` at a time, block after block. A
@@ -40,23 +41,24 @@ struct ContractionPlan {
 
   // Whether the terms of a nest are cut into runs. Integers are exact in any order.
   static bool sumsInRuns(const Nest &nest);
-  // Takes what follows from the sizes of a nest, whose loops have their roles.
+  // Sets the members that follow from the sizes of a nest. The loops have their roles already.
   void takeSizes(const Nest &nest);
-  // Whether every piece has a whole tile of rows, and B is copied as it lies: the tile can pack the panel on its way.
+  // Whether the first tile of a piece can pack the panel while it computes: every piece has a whole tile of rows, and B
+  // is copied as it lies.
   bool canPackInTile(const Nest &nest) const;
-  // Whether zeros of a border can be left out, in the way of `leftOut`, `besideRows` and `besideTerms`. Of the last two
-  // it takes that the terms are cut into runs, and that rows and blocks are.
+  // Whether zeros of a border can be left out, in the way of `leftOut`, `besideRows` and `besideTerms`. The second
+  // function needs the plan's blocks, the third its runs.
   bool canLeaveOut(const Border &border) const;
   bool canLeaveOutBesideRows(const Border &border, const Nest &nest) const;
   bool canLeaveOutBesideTerms(const Border &border, const Nest &nest) const;
-  // The fewest terms that are left at any place of such a border.
+  // The fewest terms that remain at any place of a border that is left out beside terms.
   int64_t leastTermsBeside(const Border &border, const Nest &nest) const;
 
   int64_t panelWidth() const { return tile.vectors * lanes; }
   bool hasRows() const { return rowLoop != VectorBuilder::kNoLoop; }
-  // With more blocks of terms than these, what additions to the results round away is kept beside them.
+  // If there are more blocks of terms than this, the errors of additions to the results are kept and added at the end.
   static constexpr int64_t kFewBlocks = 8;
-  // With more groups of runs in a block, their sums have their rounding errors beside them.
+  // If a block has more groups of runs than this, the rounding errors of their sums are kept beside the sums.
   static constexpr int64_t kFewGroups = 4;
   // The largest number of terms in a block.
   int64_t termsPerBlock() const { return innerTerms * mostTermBlock; }
@@ -74,43 +76,44 @@ struct ContractionPlan {
   int64_t innerTerms = 1;                             // the terms in one of them
   bool isKnown = false;                               // whether all sizes are
 
-  // How the last columns are computed, if not in tiles. All else that the plan says is of the others.
+  // How the last columns are computed, if not in tiles. All other members are of the other columns.
   std::optional<DotPlan> ofLastColumns;
   int64_t lastColumnsCount = 0;
 
-  // The tile, and the rows of one in a last panel that has fewer vectors.
+  // The tile, and the rows of the tiles in a last panel that has fewer vectors.
   int64_t lanes = 1, rowsOfNarrow = 1;
   Tile tile;
 
-  // Blocks, in iterations of the outermost loop over terms, rows and panels. Those that are missing follow from sizes
-  // that are known at run time only (`blocksOf`), within what memory there is for them: so many pieces of terms, and
-  // terms of a block.
+  // The sizes of blocks, in iterations of the outermost loop over terms, in rows and in panels. A size that is missing
+  // follows from sizes that only the call knows (`blocksOf`). The first two numbers bound it, because the memory of a
+  // kernel has room for that many pieces of terms and terms of a block.
   int64_t mostTermPieces = 1, mostTermBlock = 1;
   std::optional<int64_t> termPieces, termBlock, rowBlock, panelBlock;
   // The inputs of that decision: how many rows of a block of terms stay in the second cache, and, for the results of a
   // window, whether threads share rows and panels.
   int64_t rowsInCache = 1;
   bool sharesRows = false, sharesPanels = false;
-  // The rows of a plan in blocks: all that the nest of a block has.
+  // The value of `rowBlock` in a group: all rows that the nest of a block has.
   static constexpr int64_t kAsGiven = int64_t(1) << 31;
 
   // The operands that are packed: panels of B, by each piece or all before the first piece, and rows of A.
   bool packs = false, packsAll = false, packsRows = false;
-  // Whether the first tile of rows packs the panel on its way: it reads B as it is, beside more arithmetic than loads.
+  // Whether the first tile of rows packs the panel while it computes: it reads B as it lies, and its arithmetic hides
+  // the time that this takes.
   bool packsInTile = false;
 
-  // Runs of terms: the loops of a block, those at which accumulators begin anew, and whether a block's sums have their
-  // rounding errors beside them. Integers and short sums have none.
+  // Runs of terms, which integers and short sums do not have: the loops of a block, the loops at which accumulators
+  // begin anew, and whether the rounding errors of a block's sums are kept.
   bool inRuns = false, isExact = false;
   int64_t runLength = 1;
   llvm::SmallVector<TermLoop> termLoops;
   llvm::SmallVector<size_t, 2> starts;
-  llvm::SmallVector<Border> leftOut; // zeros that are not multiplied, at a place that all results of a tile have
-  std::optional<Border> besideRows;  // those before the first and behind the last of its rows,
-  std::optional<Border> besideTerms; // and those before the first and behind the last of its terms,
-  int64_t leastTerms = 0;            // of which so many are left at each place
-  // The lines of the next block's A and B that each run asks for, so that they come while this block is summed up, and
-  // the loops of a piece that count the runs, but those of the outermost loop over terms.
+  llvm::SmallVector<Border> leftOut; // zeros that are not multiplied, at a place that all results of a tile share
+  std::optional<Border> besideRows;  // the border for which a tile leaves out rows
+  std::optional<Border> besideTerms; // the border for which a tile leaves out terms
+  int64_t leastTerms = 0;            // the fewest terms that remain at any place of that border
+  // The lines of the next block's A and B that each run prefetches, so that they arrive while this block is summed up.
+  // `countedRuns` has the loops of a piece that count the runs, without those of the outermost loop over terms.
   int64_t linesOfA = 0, linesOfB = 0;
   llvm::SmallVector<TermLoop> countedRuns() const;
 };
@@ -120,8 +123,8 @@ template <class Number> struct Blocks {
   Number termPieces, termBlock, rowBlock, panelBlock;
 };
 
-// Cuts the loops, by the sizes and the arithmetic of `Sizes`: numbers, their least and greatest, quotients rounded up
-// and multiples. The only place where blocks are chosen, whether sizes are known or not.
+// Cuts the loops. `Sizes` has the sizes of the nest, and the arithmetic on its numbers, which may be known or computed
+// by the kernel. No other code chooses blocks.
 template <class Sizes>
 Blocks<typename Sizes::Number> blocksOf(const ContractionPlan &plan, const Target &target, Sizes &&sizes) {
   using Number = typename Sizes::Number;
@@ -166,8 +169,8 @@ Blocks<typename Sizes::Number> blocksOf(const ContractionPlan &plan, const Targe
     if (plan.sharesPanels)
       sharePanels();
   } else if (plan.packsRows) {
-    // Rows before panels, since each piece packs its own. A piece reads packed rows and packed panels often enough if
-    // it has so many of them, and rows stay on the stack.
+    // Threads share rows before panels, because each piece packs its own rows. Packing pays if a piece has at least
+    // kTiles tiles of rows and kPanels panels. The packed rows of a piece must fit on the stack.
     constexpr int64_t kTiles = 16, kPanels = 4;
     int64_t most = std::max<int64_t>(kMostStackBytes / 2 / (plan.termsPerBlock() * plan.elementBytes), 1);
     most = std::max<int64_t>(most / plan.tile.rows, 1) * plan.tile.rows;
@@ -178,12 +181,12 @@ Blocks<typename Sizes::Number> blocksOf(const ContractionPlan &plan, const Targe
     blocks.panelBlock = parts(panels, count);
   } else {
     // The rows of A that meet one panel stay in the second cache. Threads share panels before rows, so that each panel
-    // is packed once, and rows as well where there are too few panels.
+    // is packed once, and share rows as well if there are too few panels.
     auto shared = [&](const Number &count) { return ofRows(parts(rows, count)); };
     Number rowPieces = parts(rows, shared(parts(rows, Number(plan.rowsInCache)))),
            panelPieces = sizes.least(parts(wanted, sizes.multiply(pieces, rowPieces)), panels);
-    // Each piece of panels reads A, and each piece of rows packs B, for which an element costs as much as two reads.
-    // Pieces are half as high where that saves time.
+    // Each piece of panels reads A, and each piece of rows packs B, and to pack an element costs as much as two reads.
+    // Pieces are half as high if that saves time.
     Number ofA = sizes.multiply(panelPieces, rows),
            ofB = sizes.multiply(sizes.multiply(rowPieces, Number(2)), sizes.multiply(panels, width));
     Number factor = sizes.least(atLeastOne(sizes.divide(ofA, ofB)), Number(2));

@@ -14,7 +14,7 @@ namespace calque::codegen {
 
 namespace {
 
-// What takes no time: constants are in registers, and opaque values are removed.
+// Whether an operation takes no time: constants are in registers, and opaque values are removed.
 bool isFree(Operation &op) { return isa<arith::ConstantOp, linalg::IndexOp>(op) || ir::isOpaque(&op); }
 bool isFunction(Operation &op) { return op.getDialect()->getNamespace() == "math"; }
 
@@ -60,7 +60,7 @@ double cyclesOfProducts(int64_t rows, int64_t columns, double least, double ofCo
 }
 
 int64_t TileCost::bytesOfPanel(int64_t vectors, const Target &target) {
-  // A narrow panel takes so long to be read that the second cache can bring what has no place in the first.
+  // Reading a narrow panel takes so long that the second cache can bring what does not fit into the first.
   return vectors <= 2 ? target.l1Bytes : target.l1Bytes * 5 / 8;
 }
 
@@ -75,11 +75,11 @@ bool TileCost::fitsWithRuns(int64_t rows, int64_t vectors, const Target &target)
 double TileCost::ofAll(int64_t vectors, int64_t r, int64_t n) const {
   int64_t block = std::clamp<int64_t>(bytesOfPanel(n, target) / (n * bytesOfVector), 1, terms);
   int64_t blocks = (terms + block - 1) / block;
-  // The panels of windows with many terms have no place in the first cache.
+  // The panels of windows with many terms do not fit into the first cache.
   double ofVector =
       least * n * bytesOfVector > target.l1Bytes ? static_cast<double>(bytesOfVector) / target.bytesOfL2 : 0;
-  // Where registers do not hold the sums of runs, these are loaded and stored once a run. Those of a block take a way
-  // through memory.
+  // If registers do not hold the sums of runs, the sums are loaded and stored once for each run. The sums of a block
+  // pass through memory.
   double ofRuns = inRuns ? (fitsWithRuns(r, n, target) ? 0.5 : 1.5) / kProductRun : 0;
   double ofBlocks = blocks > 1 ? 1.5 / static_cast<double>(block) : 0;
   auto ofTile = [&](int64_t tileRows, int64_t tileVectors) -> double {

@@ -1,4 +1,4 @@
-// Says what a nest does and what it costs, for tables.
+// Describes what a nest does and what it costs, for tables.
 #include "codegen/schedule/Kernels.h"
 #include "ir/ElementType.h"
 #include "ir/Opaque.h"
@@ -55,7 +55,7 @@ int64_t operationsOf(const Nest &nest) {
   for (const Border &border : nest.borders) {
     int64_t results = *nest.extents[border.results].known() / border.unitOfResults,
             terms = *nest.extents[border.terms].known() / border.unit;
-    // Iterations of both loops in which the other operand meets zeros: two triangles, cut where a loop ends.
+    // The iterations of both loops in which the other operand meets zeros are two triangles, cut off where a loop ends.
     auto triangle = [&](int64_t side) {
       auto half = [](int64_t n) { return n > 0 ? n * (n + 1) / 2 : 0; };
       return half(side) - half(side - results) - half(side - terms) + half(side - results - terms);

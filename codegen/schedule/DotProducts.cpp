@@ -16,7 +16,7 @@ namespace calque::codegen {
 
 namespace {
 
-// The loops over terms but the one that vectors run over.
+// The loops over terms, without the loop over which vectors run.
 SmallVector<unsigned> otherTerms(const Nest &nest, unsigned along) {
   SmallVector<unsigned> loops;
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
@@ -45,7 +45,7 @@ public:
     return packed.value;
   }
 
-  // All results on this thread.
+  // Emits all results on this thread.
   void emitBlock(Value memory) {
     if (plan.packs) {
       placeOfColumns();
@@ -75,7 +75,8 @@ public:
         pieces = v.multiply(pieces, shared.back().second);
       }
     Number rowExtent = v.number(nest.extents[plan.rowLoop]);
-    // To read an element of A takes as long as eight multiply-adds, which few columns do not need.
+    // To read an element of A takes as long as eight multiply-adds. With fewer than eight columns, reading takes longer
+    // than the multiply-adds.
     int64_t ofElement = std::max<int64_t>(8 / numColumns(), 1);
     Number work = v.multiply(v.number(nest.iterations()), ofElement);
     Number wanted = v.maximum(v.minimum(v.divide(work, context.target.pieceProducts), context.target.mostPieces), 1);
@@ -118,7 +119,7 @@ private:
       some(v.valueOf(whole), Number(end), 1);
   }
 
-  // All columns of some rows, tile by tile.
+  // Emits all columns of some rows, tile by tile.
   void columns(Position at, int64_t rows) {
     int64_t rest = numColumns() % plan.columns, whole = numColumns() - rest;
     v.loop(whole, plan.columns, {}, [&](Value column, ValueRange) {
@@ -155,7 +156,8 @@ private:
   int64_t run() const { return isFloat ? kProductRun : std::numeric_limits<int64_t>::max(); }
   Number vectors() { return v.ceilDivide(v.number(nest.extents[plan.along]), plan.lanes); }
 
-  // The sums of runs of terms; many of them are added with what each addition rounds away.
+  // The sums of all terms, added up in runs. If there are many runs, their sums are added with what each addition
+  // rounds away.
   SmallVector<Value> sumsOf(Position at, int64_t rows, int64_t columns) {
     constexpr int64_t kFewRuns = 8;
     auto count = static_cast<size_t>(rows * columns);
@@ -213,7 +215,7 @@ private:
       Position term = at.at(plan.along, i);
       for (int64_t row = 0; row < rows; ++row)
         ofA.push_back(v.load(a, term.shifted(plan.rowLoop, row), valid));
-      // The rows of the next tile come from memory meanwhile: a row is too short for the processor to foresee it.
+      // Prefetches the rows of the next tile, because a row is too short for the processor to foresee the next one.
       for (int64_t row = 0; row < rows; ++row)
         v.prefetch(a, term.shifted(plan.rowLoop, rows + row));
       for (int64_t column = 0; column < columns; ++column) {
@@ -237,7 +239,8 @@ private:
                     [&](ValueRange before) { return add(whole, before, rest); });
   }
 
-  // Where B is copied to, contiguous along the vectors and with zeros behind the last term. Returns its elements.
+  // Sets the place of the copy of B, which is contiguous along the vectors and has zeros behind the last term. Returns
+  // the number of its elements.
   int64_t placeOfColumns() {
     packed = b;
     packed.offset = 0;
@@ -284,7 +287,7 @@ private:
   VectorBuilder v;
   const Access &a, &b;
   Access result, packed;
-  SmallVector<unsigned> terms; // but the one that vectors run over
+  SmallVector<unsigned> terms; // without the loop over which vectors run
   bool isFloat;
   Operation *add;
 };
@@ -293,8 +296,8 @@ private:
 
 namespace {
 
-// Completes a plan that has its loops: whether B is packed, and the tile that takes the fewest cycles. False where such
-// loops are no dot products.
+// Completes a plan that has its loops: decides whether B is packed, and chooses the tile that takes the fewest cycles.
+// Returns false if such loops are no dot products.
 bool complete(DotPlan &plan, const Nest &nest, const Target &target) {
   const Access &a = nest.inputs[plan.operandOfA], &b = nest.inputs[1 - plan.operandOfA];
   auto isOfResults = [&](unsigned loop, const Access &one, const Access &other) {
@@ -305,7 +308,8 @@ bool complete(DotPlan &plan, const Nest &nest, const Target &target) {
     return false;
   if (plan.hasColumns() && (!isOfResults(plan.columnLoop, b, a) || !nest.extents[plan.columnLoop].isKnown()))
     return false;
-  // Of a product with a vector, rows share nothing but the vector, and it may be part of a group. Windows overlap.
+  // The rows of a product of a matrix with a vector share nothing but the vector, and the product may be part of a
+  // group. Windows do overlap, so that they gain.
   if (!plan.hasColumns() && otherTerms(nest, plan.along).empty())
     return false;
   int64_t rowExtent = nest.extents[plan.rowLoop].guess(),
@@ -314,7 +318,7 @@ bool complete(DotPlan &plan, const Nest &nest, const Target &target) {
   if (terms < plan.lanes)
     return false;
   auto elements = static_cast<double>(columnExtent); // sizes may be larger than memory
-  bool canPack = true;                               // once for all pieces, which all read the same
+  bool canPack = true;                               // whether one copy serves all pieces, because all read the same
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
     if (nest.isReduction[loop]) {
       canPack &= nest.extents[loop].isKnown();
@@ -323,14 +327,14 @@ bool complete(DotPlan &plan, const Nest &nest, const Target &target) {
       canPack &= !b.varies(loop);
     }
   double bytesOfColumns = elements * static_cast<double>(ir::ElementType(b.element).bytes());
-  // Vectors of a copy begin with lines of the cache. Many rows make up for it.
+  // The vectors of a copy begin at cache lines. Many rows repay the time of copying.
   constexpr int64_t kManyRows = 64;
   bool isStrided = !(b.strides[plan.along] == 1), isAligned = !isStrided && terms % plan.lanes == 0;
   plan.packs = isStrided || (canPack && !isAligned && rowExtent >= kManyRows);
   // Threads share the rows, and all columns stay in the second cache.
   if ((plan.packs && !canPack) || rowExtent < columnExtent || bytesOfColumns > static_cast<double>(target.l2Bytes) / 2)
     return false;
-  // Columns that the first cache has no place for come from the second one for each tile.
+  // Columns that do not fit into the first cache come from the second one for each tile.
   double ofLoad = bytesOfColumns > static_cast<double>(target.l1Bytes)
                       ? static_cast<double>(target.vectorBytes) / target.bytesOfL2
                       : 0;

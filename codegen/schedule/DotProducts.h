@@ -10,9 +10,9 @@
 
 namespace calque::codegen {
 
-// How dot products are computed. Operand A is contiguous along a loop over terms; B is, too, or a packed copy of it is.
+// How dot products are computed. Operand A is contiguous along a loop over terms; So is B, or a packed copy of B.
 struct DotPlan {
-  // The plan that takes the fewest cycles, where there is one.
+  // The plan that takes the fewest cycles, if there is one.
   static std::optional<DotPlan> of(const Nest &nest, const Target &target);
 
   std::string text() const;
@@ -25,13 +25,14 @@ struct DotPlan {
   unsigned columnLoop = VectorBuilder::kNoLoop; // one along which B varies and A does not; may be none
   int64_t lanes = 1, rows = 1, columns = 1;     // of a tile of results
   bool packs = false;                           // whether B is copied
-  // For one term of one result, where A is in the first cache.
+  // For one term of one result, if A is in the first cache.
   double cycles = std::numeric_limits<double>::infinity();
 };
 
 void emitDotProducts(KernelContext context, const Nest &nest, const DotPlan &plan);
 
-// As a part of a group: copies B before the first block, if the plan says so, and returns its memory, else null.
+// For a product in a group: copies B before the first block if the plan says so, and returns the memory of the copy,
+// else null.
 mlir::Value packColumns(KernelContext context, const Nest &nest, const DotPlan &plan);
 // Emits all results of the nest on this thread.
 void emitBlockOfDotProducts(KernelContext context, const Nest &nest, const DotPlan &plan, mlir::Value packed);

@@ -49,7 +49,7 @@ Reach reachInRow(const Access &access, const Nest &nest, unsigned rowLoop) {
   return reach;
 }
 
-// What the nests do with the buffers that one of them writes for another.
+// How nests use a buffer that one of them writes for another.
 struct Use {
   Value root;
   unsigned members = 0;
@@ -90,8 +90,8 @@ SmallVector<const Access *> accessesTo(const Nest &nest, Value root) {
   return found;
 }
 
-// Whether the rows of what an access reaches lie side by side: to go through them would touch all memory again and
-// again.
+// Whether the rows that an access reaches are interleaved in memory, so that going from row to row would touch all
+// memory again and again.
 bool liesAcross(const Access &access, const Nest &nest, unsigned rowLoop) {
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
     if (loop != rowLoop && access.varies(loop) && access.distance(loop) > access.distance(rowLoop))
@@ -99,7 +99,7 @@ bool liesAcross(const Access &access, const Nest &nest, unsigned rowLoop) {
   return false;
 }
 
-// Merges what an access reaches into that of all before; false where the rows would overlap.
+// Adds the elements that an access reaches to an exchange. Returns false if the rows would overlap.
 bool extend(GroupPlan::Exchange &exchange, const Access &access, const Nest &nest, unsigned rowLoop, bool isFirst) {
   const Extent &stride = access.strides[rowLoop];
   Reach reach = reachInRow(access, nest, rowLoop);
@@ -165,7 +165,7 @@ std::vector<GroupPlan::Way> GroupPlan::waysFor(const Groupable &whole, const Ext
         ways.push_back({nest, loop, loop});
     return ways;
   }
-  // The loop of a reduction whose terms threads share may be that over the rows.
+  // If threads share the terms of a reduction, the loop over these terms may be the loop over the rows.
   TermPieces pieces = nest.hasReduction() ? TermPieces::of(nest) : TermPieces();
   if (pieces.count && SumOrder::of(nest, target).vectorLoop)
     return ways;
@@ -210,7 +210,7 @@ bool GroupPlan::add(const Way &way) {
 }
 
 int64_t GroupPlan::bytesOfSums() const {
-  // With what they have rounded away.
+  // The sums, and what they have rounded away.
   int64_t bytes = 0;
   for (const Member &member : members)
     if (member.combinesRows())
@@ -240,10 +240,10 @@ bool GroupPlan::cutTerms(Member &member, const Nest &whole) {
   auto [loop, count] = TermPieces::of(whole);
   int64_t extent = *whole.extents[loop].known(), size = extent / count, ofRow = extent / *rows.known(),
           beside = *whole.iterations(true).known() / extent;
-  // Alone it has one piece for all that is left.
+  // In a kernel of its own, the nest has one piece for all terms that are left.
   if (size % ofRow || extent - size * count >= size || (piece && piece != size / ofRow))
     return false;
-  // A run ends with the loops inside of the rows, if they are longer than it is.
+  // A run ends where the loops inside of a row end, if these are longer than a run.
   if (beside > 1 && (ofRow > 1 || beside <= kRunLength))
     return false;
   piece = size / ofRow;
@@ -262,8 +262,8 @@ int64_t GroupPlan::rowsOfTiles() const {
 }
 
 bool GroupPlan::chooseBlockOfProducts(const Target &target) {
-  // All panels are read for each block, so that a block has as many rows as the second cache has room for. What members
-  // exchange is on the stack.
+  // Each block reads all panels, so that a block has as many rows as fit into the second cache. The values that members
+  // exchange are on the stack.
   double bytes = 0, exchanged = 0;
   llvm::SmallDenseSet<Value> seen;
   for (const Member &member : members)
@@ -284,7 +284,7 @@ bool GroupPlan::chooseBlockOfProducts(const Target &target) {
     return false;
   block = most - most % tile;
   if (piece) {
-    // Each piece has blocks of the same size, and the emitted code one of them.
+    // All blocks of a piece have the same size, so that the code is emitted for one block only.
     while (block > 1 && (piece % block || block % rowsOfRuns))
       --block;
     return block >= kFewestTiles * tile && *rows.known() % piece == 0;
@@ -304,7 +304,7 @@ bool GroupPlan::chooseBlockOfProducts(const Target &target) {
 bool GroupPlan::chooseBlock(const Target &target) {
   if (rowsOfTiles())
     return chooseBlockOfProducts(target);
-  // What a block reads and writes stays in half of the first cache, if a row is short enough for it.
+  // The data of a block stay in half of the first cache, if a row is short enough.
   double bytes = 0;
   llvm::SmallDenseSet<Value> seen;
   int64_t lanes = target.vectorBytes / 4;
@@ -316,7 +316,7 @@ bool GroupPlan::chooseBlock(const Target &target) {
     lanes = std::min(lanes, KernelContext::lanesFor(member.nest, target));
   }
   auto most = static_cast<int64_t>(static_cast<double>(target.l1Bytes) / 2 / std::max(bytes, 1.0));
-  // A nest takes some time to begin. What a few vectors of each nest need may be in the second cache.
+  // A nest takes some time to begin. The data of a few vectors of each nest may be in the second cache.
   int64_t few = 8 * lanes;
   if (most < few && bytes * static_cast<double>(few) <= static_cast<double>(target.l2Bytes) / 4)
     most = few;
@@ -431,7 +431,7 @@ std::optional<GroupPlan> GroupPlan::of(ArrayRef<Groupable> nests, const Target &
         candidates.push_back(nest.extents[loop]);
   }
   llvm::stable_sort(candidates, [](const Extent &a, const Extent &b) { return a.guess() > b.guess(); });
-  // With fewer rows there is not enough for many threads, and little that a block spares.
+  // With fewer rows there is not enough work for many threads, and a block saves little.
   constexpr int64_t kFewestRows = 16;
   GroupPlan plan;
   for (const Extent &rows : candidates)
@@ -446,7 +446,7 @@ std::optional<GroupPlan> GroupPlan::of(ArrayRef<Groupable> nests, const Target &
 }
 
 double GroupPlan::bytesOfPanels(const Target &target) const {
-  // Panels that the second cache has no room for come from the third one, which brings so many times what memory does.
+  // Panels that do not fit into the second cache come from the third one, which is faster than memory by this factor.
   constexpr double kFaster = 2;
   double bytes = 0;
   for (const Member &member : members)
@@ -472,8 +472,9 @@ double GroupPlan::savedBytes(const Target &target, function_ref<bool(Value)> isO
     saved += element * static_cast<double>((exchange.slab * rows).guess()) *
              static_cast<double>(exchange.reads + (isOwn(exchange.root) ? 1 : 0));
   }
-  // A fill around what others write is a few elements here and there, in lines that another core may have. Such a line
-  // takes as long as several that follow each other, and nothing where the same thread writes what lies next to it.
+  // A fill around the elements that others write touches a few elements here and there, in cache lines that another
+  // core may have. Such a line takes as long as several lines that follow each other. It takes no time if the same
+  // thread writes the elements next to it.
   constexpr double kScattered = 4;
   const auto line = static_cast<double>(target.lineBytes);
   auto isFill = [](const Member &member) {
@@ -483,7 +484,7 @@ double GroupPlan::savedBytes(const Target &target, function_ref<bool(Value)> isO
     if (!isFill(member))
       continue;
     const Access &filled = member.nest.outputs[0];
-    double share = 0; // half of it for other fills
+    double share = 0; // half if only other fills write the buffer
     for (const Member &other : members)
       if (&other != &member && llvm::any_of(other.nest.outputs, [&](const Access &access) {
             return rootBuffer(access.value) == rootBuffer(filled.value);
@@ -496,7 +497,7 @@ double GroupPlan::savedBytes(const Target &target, function_ref<bool(Value)> isO
     saved += kScattered * share * (static_cast<double>(ir::ElementType(filled.element).bytes()) * elements + line) *
              static_cast<double>(member.nest.iterations().guess()) / elements;
   }
-  // What several members read is read once.
+  // A buffer that several members read is read from memory once.
   llvm::SmallDenseSet<Value> seen;
   for (const Member &member : members)
     for (const Access &access : member.nest.inputs) {

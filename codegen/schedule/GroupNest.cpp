@@ -47,7 +47,7 @@ public:
   }
 
 private:
-  // What a member that combines the rows keeps of a piece.
+  // What a member that combines the rows keeps for a piece.
   struct Running {
     size_t member;
     PartialResults partial;
@@ -55,7 +55,7 @@ private:
     bool isExact;
   };
 
-  // Each piece has its own results of the members that combine rows. The last one may be shorter.
+  // Each piece has results of its own for the members that combine rows. The last piece may be shorter.
   void emitPieces(double cyclesOfBlock) {
     int64_t rows = *plan.rows.known(), whole = rows / plan.piece, rest = rows % plan.piece,
             pieces = whole + (rest ? 1 : 0);
@@ -148,9 +148,10 @@ private:
     });
   }
 
-  // Buffers that nothing else uses exist for a block of each thread, if they are small enough.
+  // Buffers that only the group uses exist once for each thread, for one block, if they are small enough.
   void makeScratch() {
-    // Half of the stack is left to sums of pieces. Products that pack panels for themselves have them there, too.
+    // Half of the stack is left for the sums of pieces. Products that pack panels for themselves have these on the
+    // stack, too.
     int64_t left = plan.piece ? kMostStackBytes / 2 : kMostStackBytes;
     for (const GroupPlan::Member &member : plan.members)
       if (const auto &product = member.product; product && product->packs && !product->packsAll)
@@ -194,7 +195,7 @@ private:
         emitBlockOfProduct(inner, part, *member.product, packed.lookup(number));
         continue;
       }
-      // The errors have the loops of the result until these are merged.
+      // The errors have the same loops as the result, so that these are merged together.
       if (errors)
         part.outputs.push_back(*errors);
       part.simplify();

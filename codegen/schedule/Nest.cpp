@@ -12,8 +12,8 @@ namespace calque::codegen {
 
 namespace {
 
-// A type may have more elements than memory has, a nest more iterations than that, and a file says any number. The
-// limit leaves room to multiply with bytes and lanes, and to add a few.
+// A type may have more elements than memory has bytes, a nest may have even more iterations, and a file may say any
+// number. The limit leaves room to multiply by bytes and lanes, and to add small numbers.
 constexpr int64_t kMostElements = int64_t(1) << 56;
 
 } // namespace
@@ -188,7 +188,7 @@ Layout layoutOf(OpBuilder &builder, Value buffer) {
     }
     return layout;
   }
-  // A cast only makes the type's sizes and strides unknown: those of its source hold.
+  // A cast only makes sizes and strides of the type unknown, so that the source's sizes and strides hold.
   if (auto cast = buffer.getDefiningOp<memref::CastOp>(); cast && !isKnown)
     return layoutOf(builder, cast.getSource());
   if (auto expand = buffer.getDefiningOp<memref::ExpandShapeOp>(); expand && !isKnown) {

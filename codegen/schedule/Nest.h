@@ -31,11 +31,11 @@ public:
   bool operator==(int64_t other) const { return known() == other; }
 
   mlir::Value emit(mlir::OpBuilder &builder, mlir::Location location) const;
-  // The same as a constant where it is one.
+  // The same, as a constant if it is one.
   mlir::OpFoldResult folded(mlir::OpBuilder &builder, mlir::Location location) const;
-  // This divided by `other`, where that leaves such a product.
+  // The quotient by `other`; std::nullopt if it is not such a product.
   std::optional<Extent> dividedBy(const Extent &other) const;
-  // The same product of other values.
+  // The same product with each value replaced by `map` of it.
   Extent mapped(llvm::function_ref<mlir::Value(mlir::Value)> map) const;
 
 private:
@@ -57,7 +57,7 @@ struct Access {
   bool varies(unsigned loop) const { return isBuffer && !(strides[loop] == 0); }
   // The distance between the elements of two consecutive iterations of a loop.
   int64_t distance(unsigned loop) const { return isBuffer ? std::abs(strides[loop].guess()) : 0; }
-  // Bools as the bytes that they are in memory; others as they are.
+  // The same access to bytes instead of bools; for other types, the access itself.
   Access ofBytes(mlir::OpBuilder &builder, mlir::Location location) const;
 };
 
@@ -66,7 +66,7 @@ struct Access {
 struct Border {
   unsigned results, terms;
   int64_t low, high;
-  int64_t unit = 1, unitOfResults = 1; // so many iterations are at one place: the channels that were merged into a loop
+  int64_t unit = 1, unitOfResults = 1; // how many iterations share a place: merged channels
 
   bool operator==(const Border &) const = default;
   bool has(unsigned loop) const { return loop == results || loop == terms; }
@@ -85,7 +85,7 @@ struct Nest {
   llvm::SmallVector<mlir::Value> firstIndex;
 
   // The nest of an operation. Loops of one iteration are dropped; adjacent loops are merged where all operands allow
-  // it. Fails where an access is not affine. Emits flat views of the operands at the builder's insertion point.
+  // it. Fails if an access is not affine. Emits flat views of the operands at the builder's insertion point.
   static llvm::FailureOr<Nest> of(mlir::linalg::LinalgOp op, mlir::OpBuilder &builder);
 
   unsigned numLoops() const { return extents.size(); }
@@ -113,7 +113,7 @@ struct Nest {
 private:
   void drop(unsigned loop);
   bool mergeOnce();
-  // For a loop whose iterations become others.
+  // Drops the borders of a loop whose iterations change.
   void forgetBorders(unsigned loop);
 };
 
@@ -123,7 +123,7 @@ struct Layout {
   llvm::SmallVector<Extent> offsets; // to be added up
 };
 Layout layoutOf(mlir::OpBuilder &builder, mlir::Value buffer);
-// A view of one dimension of all elements of the root buffer up to a buffer's last one.
+// A view with one dimension of the root buffer, up to the last element of `buffer`.
 mlir::Value flatView(mlir::OpBuilder &builder, mlir::Location location, mlir::Value buffer, const Layout &layout);
 
 // The size of a buffer's dimension, found through its views; else a `memref.dim`.

@@ -28,7 +28,7 @@ std::optional<Combiner> Combiner::ofBody(const Nest &nest) {
 
 bool Combiner::isFloatSum() const { return isa<arith::AddFOp>(operation); }
 
-// Whether an elementwise nest computes bools and bytes of such alone.
+// Whether an elementwise nest computes only bools and the bytes that hold them.
 static bool computesBytes(const Nest &nest) {
   auto isByte = [](Type type) { return type.isIntOrFloat() && type.getIntOrFloatBitWidth() <= 8; };
   return !nest.hasReduction() && llvm::all_of(nest.body->getArgumentTypes(), isByte) &&
@@ -70,11 +70,12 @@ unsigned chooseVectorLoop(const Nest &nest, int64_t lanes, bool canReduce) {
   return best;
 }
 
-// Whether the body is so short that two vectors at a time have registers.
+// Whether the body is so short that registers hold two vectors at a time.
 bool isSmall(const Nest &nest) { return std::distance(nest.body->begin(), nest.body->end()) <= 24; }
 
-// Short loops whose iterations read the same and differ in the places of their results and in what they make of an
-// index, such as the elements of a window that a gradient is for: one block does them all, with what they share once.
+// Puts short loops beside each other whose iterations read the same elements, and differ in the places of their results
+// and in the use of an index. The elements of a window to which a gradient belongs are an example. One block computes
+// all these iterations, and what they share only once.
 void takeBeside(const Nest &nest, VectorPlan &plan) {
   constexpr int64_t kMost = 8, kMostOperations = 1024;
   const int64_t operations = std::distance(nest.body->begin(), nest.body->end());
@@ -93,7 +94,7 @@ void takeBeside(const Nest &nest, VectorPlan &plan) {
   }
 }
 
-// Loops that reach far come first.
+// Sorts loops so that those with the largest strides come first.
 void sortByStride(SmallVectorImpl<unsigned> &loops, ArrayRef<Access> accesses) {
   auto total = [&](unsigned loop) {
     int64_t sum = 0;
@@ -137,7 +138,7 @@ VectorPlan VectorPlan::of(const Nest &nest, const Target &target, bool combines,
   takeBeside(nest, plan);
   sortByStride(plan.loops, nest.outputs);
   sortByStride(plan.terms, nest.inputs);
-  // Where the first of the outer loops is short, threads share the longest.
+  // If the first of the outer loops is short, threads share the longest loop.
   if (plan.loops.size() > 1 && nest.extents[plan.loops[0]].guess() < 8) {
     auto longest = std::max_element(plan.loops.begin(), plan.loops.end(), [&](unsigned a, unsigned b) {
       return nest.extents[a].guess() < nest.extents[b].guess();
@@ -171,7 +172,8 @@ TermPieces TermPieces::of(const Nest &nest) {
     if (nest.isReduction[loop] &&
         (split == VectorBuilder::kNoLoop || *nest.extents[loop].known() > *nest.extents[split].known()))
       split = loop;
-  // With enough rows there is nothing to gain. A sum of a row reads it once from end to end; pieces of rows would not.
+  // With enough rows there is nothing to gain. A sum of a row reads the row once from end to end; pieces of rows would
+  // not.
   auto isRow = [&](unsigned loop) {
     return llvm::all_of(nest.inputs, [&](const Access &access) {
       return !access.varies(split) || !access.varies(loop) || access.distance(loop) > access.distance(split);
@@ -275,7 +277,7 @@ SumOrder SumOrder::of(const Nest &nest, const Target &target) {
 //===-- All ---------------------------------------------------------------------------------------===//
 
 NestPlan chooseNestPlan(const Nest &nest, const Target &target, std::optional<SumOrder> order, bool goesOn) {
-  // One row of a sum that goes on has no loop over terms.
+  // A sum that continues another one may have one term, and then has no loop over terms.
   const bool combines = (goesOn ? Combiner::ofBody(nest) : Combiner::of(nest)).has_value();
   if (!combines) {
     if (std::optional<SquaresPlan> squares = SquaresPlan::of(nest, target))

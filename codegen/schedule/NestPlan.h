@@ -1,5 +1,5 @@
-// What an operation that is no product becomes: vectors along one of its loops, which threads share by another one,
-// perhaps with its terms in pieces, or squares that are transposed in registers.
+// The plans of operations that are no products. An operation becomes vectors along one of its loops, while threads
+// share another loop; perhaps its terms are cut into pieces. Or it becomes squares that are transposed in registers.
 #ifndef CALQUE_CODEGEN_SCHEDULE_NESTPLAN_H
 #define CALQUE_CODEGEN_SCHEDULE_NESTPLAN_H
 
@@ -19,7 +19,7 @@ struct VectorPlan {
   llvm::SmallVector<unsigned> beside; // over results, whose iterations are done side by side
   double cycles = 1;                  // of one iteration, on average
 
-  // `order`: of a part of a larger nest, whose loops are shared among threads already.
+  // `order`: for a part of a larger nest, whose loops threads share already.
   static VectorPlan of(const Nest &nest, const Target &target, bool combines, std::optional<SumOrder> order = {});
   std::string text(const Nest &nest) const;
 };
@@ -29,9 +29,9 @@ struct VectorPlan {
 struct PiecesPlan {
   unsigned loop = kNoLoop;
   int64_t count = 0;              // of equal pieces, which may leave a rest
-  VectorPlan each;                // of the nest that has one more loop, the last one, over the pieces
-  std::optional<VectorPlan> rest; // of the nest with as many iterations of the loop as are left
-  VectorPlan sums;                // of the nest of the loops over results, and of a last one over the results of pieces
+  VectorPlan each;                // of the nest with one more loop, the last one, over the pieces
+  std::optional<VectorPlan> rest; // of the nest with the iterations that the pieces leave
+  VectorPlan sums;                // of the nest that adds up the results of pieces (Gathering)
 
   static std::optional<PiecesPlan> of(const Nest &nest, const Target &target);
   // Whether pieces of a loop leave a rest.
@@ -40,9 +40,9 @@ struct PiecesPlan {
 
 // An elementwise nest that reads some operand across the direction in which it writes.
 struct SquaresPlan {
-  unsigned along = kNoLoop, across = kNoLoop; // what is written along the one is read along the other
+  unsigned along = kNoLoop, across = kNoLoop; // results lie along the one, the operand along the other
   int64_t size = 0;                           // of a square, in elements
-  int64_t beside = 0;                         // squares side by side that are read from a page before the next one
+  int64_t beside = 0;                         // how many squares a piece computes side by side, across
   double cycles = 1;                          // of one element
   std::optional<VectorPlan> restAcross, restAlong;
 
@@ -57,19 +57,19 @@ struct SquaresPlan {
 
 using NestPlan = std::variant<VectorPlan, PiecesPlan, SquaresPlan>;
 
-// Chooses the plan of a nest. `order` and `goesOn` are of a part of a larger one: its sums are in an order that is
-// given, or go on from sums before them.
+// Chooses the plan of a nest. `order` and `goesOn` are for a part of a larger nest: the order of its sums, and whether
+// its sums continue the sums of the part before.
 NestPlan chooseNestPlan(const Nest &nest, const Target &target, std::optional<SumOrder> order = {},
                         bool goesOn = false);
 // Emits what the plan of a nest says.
 void emitNest(KernelContext context, Nest nest, const NestPlan &plan);
 
-// The nests that a plan's parts are of.
+// The nests of a PiecesPlan: over all pieces, and over the iterations that these leave.
 Nest pieceOf(Nest nest, unsigned loop, int64_t count);
 Nest restOf(Nest nest, unsigned loop, int64_t count);
 
-// A nest of the loops over a nest's results and of a last one over partial results, which it adds up. It has the
-// partial results' loops in the order of their memory.
+// A nest that combines partial results. It has a nest's loops over results, in the order in which partial results lie
+// in memory, and a last loop over the partial results.
 class Gathering {
 public:
   Gathering(const Nest &nest, const Combiner &combiner, const Access &partial, llvm::ArrayRef<unsigned> loops,

@@ -1,4 +1,4 @@
-// What the checks of all plans have in common: loops, tiles and numbers that a plan may name. Each error is at the
+// The base class of the checks of plans. It checks the loops, tiles and numbers that a plan names. Each error is at the
 // nest's operation, and says what is wrong.
 #ifndef CALQUE_CODEGEN_SCHEDULE_PLANCHECK_H
 #define CALQUE_CODEGEN_SCHEDULE_PLANCHECK_H
@@ -11,7 +11,7 @@ inline llvm::ArrayRef<int64_t> numbersOf(mlir::DenseI64ArrayAttr list) {
   return list ? list.asArrayRef() : llvm::ArrayRef<int64_t>();
 }
 
-// What the checks of all plans have in common.
+// The base class of the checks of plans.
 class PlanCheck {
 public:
   PlanCheck(const Nest &nest, const Target &target) : nest(nest), target(target) {}
@@ -54,7 +54,7 @@ protected:
       return nest.op->emitOpError("plan: ") << what << " must be at most " << kMost << ", not " << *number;
     return mlir::success();
   }
-  // `least`: 1 where a plan may have none but scalars.
+  // `least`: 1 if a plan may have scalars instead of vectors.
   mlir::LogicalResult checkLanes(int64_t lanes, int64_t least = 2) const {
     int64_t most = KernelContext::lanesFor(nest, target);
     if (lanes < least || lanes > most || !llvm::isPowerOf2_64(static_cast<uint64_t>(lanes)))
@@ -70,7 +70,7 @@ protected:
              << runtime::nameOf(target.cpu) << " has " << target.vectorRegisters;
     return mlir::success();
   }
-  // From an estimate follows how much of a loop a thread takes at a time.
+  // The estimate decides how much of a loop a thread takes at a time.
   mlir::LogicalResult takeCycles(plan::Cycles estimate, double &cycles) const {
     cycles = estimate.value;
     if (!(cycles >= 1e-9 && cycles <= 1e9))
@@ -84,7 +84,7 @@ protected:
   }
   bool isKnown(unsigned loop) const { return nest.extents[loop].isKnown(); }
 
-  // Sizes beyond it would overflow where they are multiplied.
+  // Larger numbers could overflow when they are multiplied.
   static constexpr int64_t kMost = int64_t(1) << 31;
   const Nest &nest;
   const Target &target;

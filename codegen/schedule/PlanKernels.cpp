@@ -1,5 +1,5 @@
-// Chooses what each kernel will be, and notes it as attributes (Plans.td). Nothing else in the compiler chooses: what
-// emits kernels takes these.
+// Chooses the plan of each kernel, and notes it as attributes (Plans.td). No other part of the compiler chooses plans;
+// the code that emits kernels follows the attributes.
 #include "codegen/KernelAttributes.h"
 #include "codegen/Passes.h"
 #include "codegen/native/Target.h"
@@ -23,7 +23,7 @@ class KernelPlanner {
 public:
   explicit KernelPlanner(func::FuncOp kernel)
       : kernel(kernel), target(Target::of(kernel)), analysis(kernel.getContext()) {
-    // What the analysis of nests computes has no place in the kernel.
+    // The analysis of nests emits its arithmetic aside, not in the kernel.
     analysis.setInsertionPointToEnd(&aside);
   }
   ~KernelPlanner() { aside.dropAllDefinedValueUses(), aside.dropAllReferences(); }
@@ -31,7 +31,7 @@ public:
   void plan() {
     if (planGroup())
       return;
-    // A fill that a reduction begins with is a part of that.
+    // A fill with which a reduction begins is a part of the reduction.
     SmallVector<linalg::LinalgOp> operations, fills;
     kernel.walk([&](linalg::LinalgOp op) { (isa<linalg::FillOp>(op) ? fills : operations).push_back(op); });
     llvm::SmallPtrSet<Operation *, 4> isInitial;
@@ -47,7 +47,7 @@ public:
   }
 
 private:
-  // Plans an operation that is a kernel, or a part of one, by itself. False where it becomes plain loops.
+  // Plans an operation by itself, which is a kernel or a part of one. Returns false if it becomes plain loops.
   bool planAlone(linalg::LinalgOp op) {
     FailureOr<Nest> nest = Nest::of(op, analysis);
     if (failed(nest) || nest->iterations() == 0 || !VectorBuilder::canVectorize(*nest))
@@ -66,7 +66,7 @@ private:
     return attributeOf(chooseNestPlan(nest, target), kernel.getContext());
   }
 
-  // Plans all operations of the kernel as one group. False where they are none.
+  // Plans all operations of the kernel as one group. Returns false if they are no group.
   bool planGroup() {
     SmallVector<linalg::LinalgOp> members = groupableIn(kernel);
     if (members.size() < 2)

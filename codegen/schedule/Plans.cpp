@@ -20,7 +20,7 @@ void plan::PlanDialect::initialize() {
       >();
 }
 
-// The shortest text that is read as the same number, with the point that MLIR asks for.
+// The shortest text that is read as the same number, with a point, without which MLIR reads no float.
 std::string plan::textOf(Cycles cycles) {
   char digits[32];
   std::string text(digits, std::to_chars(digits, std::end(digits), cycles.value, std::chars_format::scientific).ptr);
@@ -67,7 +67,7 @@ std::optional<int64_t> numberOf(unsigned loop) {
   return loop == VectorBuilder::kNoLoop ? std::nullopt : std::optional<int64_t>(loop);
 }
 
-// Null where there are none.
+// Null if there are no numbers.
 template <typename Numbers> DenseI64ArrayAttr listOf(const Numbers &numbers, MLIRContext *context) {
   SmallVector<int64_t> list(numbers.begin(), numbers.end());
   return list.empty() ? DenseI64ArrayAttr() : DenseI64ArrayAttr::get(context, list);
@@ -96,7 +96,7 @@ plan::TilesAttr attributeOf(const ContractionPlan &plan, const Nest &nest, MLIRC
     return border ? std::optional(numberOf(*border, tiled.borders)) : std::nullopt;
   };
   const bool inBlocks = plan.rowBlock == ContractionPlan::kAsGiven;
-  // What blocks follow from if they are not known yet.
+  // If some blocks are not known yet, the attribute has the members from which they follow.
   const bool isOpen = !plan.termPieces || !plan.termBlock || !plan.rowBlock || !plan.panelBlock;
   return plan::TilesAttr::get(
       context, plan.operandOfB, plan.vectorLoop, numberOf(plan.rowLoop),

@@ -1,4 +1,4 @@
-// The attributes of Plans.td, and what they say as the plans that kernels are emitted from.
+// The attributes of Plans.td, and their conversion from and to the plans from which kernels are emitted.
 #ifndef CALQUE_CODEGEN_SCHEDULE_PLANS_H
 #define CALQUE_CODEGEN_SCHEDULE_PLANS_H
 
@@ -52,7 +52,7 @@ template <> struct mlir::FieldParser<calque::codegen::plan::Cycles> {
 
 namespace calque::codegen {
 
-// On an operation of a kernel, and on a kernel that is a group: what it will be.
+// On an operation of a kernel, and on a kernel that is a group: its plan.
 inline constexpr llvm::StringLiteral kPlanAttr = "calque.plan";
 
 plan::DotsAttr attributeOf(const DotPlan &plan, mlir::MLIRContext *context);
@@ -60,26 +60,26 @@ plan::TilesAttr attributeOf(const ContractionPlan &plan, const Nest &nest, mlir:
 
 mlir::Attribute attributeOf(const NestPlan &plan, mlir::MLIRContext *context);
 
-// What an attribute says of a nest. Fails where it fits neither the nest nor the target, with an error at the nest's
-// operation that says what is wrong: a plan may be written by hand.
+// The plan that an attribute describes. A plan may be written by hand: fails if it does not fit the nest or the target,
+// with an error at the nest's operation that says what is wrong.
 mlir::FailureOr<DotPlan> planOf(plan::DotsAttr attribute, const Nest &nest, const Target &target);
-// `groupRows`: of a member of a group, the loop of which the group takes a block at a time.
+// `groupRows`: for a member of a group, the loop of which the group takes a block at a time.
 mlir::FailureOr<ContractionPlan> planOf(plan::TilesAttr attribute, const Nest &nest, const Target &target,
                                         std::optional<unsigned> groupRows = std::nullopt);
 mlir::FailureOr<VectorPlan> planOf(plan::VectorsAttr attribute, const Nest &nest, const Target &target);
 mlir::FailureOr<PiecesPlan> planOf(plan::PiecesAttr attribute, const Nest &nest, const Target &target);
 mlir::FailureOr<SquaresPlan> planOf(plan::SquaresAttr attribute, const Nest &nest, const Target &target);
 
-// Loops that store by themselves. Chooses what they become; null: what they are. What the analysis computes is emitted
-// by `builder`.
+// Chooses the plan of loops that store by themselves; null: they stay as they are. `builder` emits what the analysis
+// computes.
 mlir::Attribute chooseStoringPlan(mlir::scf::ForOp outermost, const Target &target, const mlir::OpBuilder &builder);
-// Emits what their plan says before them, and adds it to `text` in words. Fails where it does not fit, with an error at
-// the loop that says what is wrong.
+// Emits the code of their plan before the loops, and appends the plan to `text` in words. Fails if the plan does not
+// fit, with an error at the loop that says what is wrong.
 mlir::LogicalResult emitStoringLoops(mlir::scf::ForOp outermost, plan::StoringAttr plan, const Target &target,
                                      std::string &text);
 mlir::LogicalResult emitCarriedLoop(mlir::scf::ForOp outermost, plan::CarriedAttr plan, const Target &target,
                                     std::string &text);
-// Null where the loops carry nothing along contiguous rows.
+// Null if the loops carry nothing along contiguous rows.
 plan::CarriedAttr chooseCarriedPlan(mlir::scf::ForOp outermost, const Target &target, const mlir::OpBuilder &builder);
 
 } // namespace calque::codegen

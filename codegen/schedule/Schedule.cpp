@@ -1,4 +1,4 @@
-// Applies the plans of linalg operations on buffers: emits the kernel that each says.
+// Applies the plans of linalg operations on buffers: emits the kernel that each plan describes.
 #include "codegen/KernelAttributes.h"
 #include "codegen/Passes.h"
 #include "codegen/native/Target.h"
@@ -50,12 +50,12 @@ linalg::FillOp fillBefore(linalg::LinalgOp op) {
 
 namespace {
 
-// Notes on a kernel what nests do, how, and what that costs.
+// Notes on a kernel what its nests do, how, and what that costs.
 class Notes {
 public:
   explicit Notes(func::FuncOp kernel) : kernel(kernel), builder(kernel.getContext()) {}
 
-  // `isOwn`: buffers that exist within the kernel alone.
+  // `isOwn`: whether a buffer exists only within the kernel.
   void add(ArrayRef<Nest> nests, StringRef plan, function_ref<bool(Value)> isOwn) {
     SmallVector<Attribute> lines;
     if (auto before = kernel->getAttrOfType<ArrayAttr>(kNestsAttr))
@@ -81,7 +81,7 @@ public:
     count(kBytesAttr, isKnown ? bytes : 0);
   }
 
-  // Of loops that are no nest.
+  // Adds the plan of loops that are no nest.
   void add(StringRef plan) {
     SmallVector<Attribute> lines;
     if (auto before = kernel->getAttrOfType<ArrayAttr>(kNestsAttr))
@@ -100,7 +100,7 @@ private:
   Builder builder;
 };
 
-// Emits what an operation's plan says.
+// Emits the kernel that an operation's plan describes.
 LogicalResult emitPlanned(KernelContext kernel, Nest &nest, Attribute plan) {
   auto emitAs = [&](auto attribute, auto emit) -> LogicalResult {
     auto own = planOf(attribute, nest, kernel.target);
@@ -162,7 +162,7 @@ LogicalResult schedule(linalg::LinalgOp op, const Target &target) {
   return success();
 }
 
-// Emits the operations of a kernel as the group that its plan says.
+// Emits the operations of a kernel as the group that its plan describes.
 LogicalResult scheduleGroup(func::FuncOp kernel, plan::GroupAttr attribute, const Target &target) {
   SmallVector<linalg::LinalgOp> members = groupableIn(kernel);
   if (members.size() < 2)
@@ -231,7 +231,7 @@ private:
       return getOperation()->emitOpError("plan: ") << plan << " is none of a kernel";
     }
     SmallVector<scf::ForOp> storingLoops(getOperation().getBody().getOps<scf::ForOp>());
-    // A reduction may make the fill needless that it begins with, so that such fills come last.
+    // A reduction may take over the fill with which it begins, and erase it, so that such fills come last.
     SmallVector<linalg::LinalgOp> operations;
     llvm::SmallPtrSet<Operation *, 4> isInitial;
     getOperation().walk([&](linalg::LinalgOp op) {

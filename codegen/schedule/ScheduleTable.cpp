@@ -52,7 +52,7 @@ ScheduledProgram scheduleOf(ModuleOp program) {
       ScheduledCall &added = result.calls.emplace_back();
       StringRef name = call.getCallee();
       name.consume_front("calque.");
-      // What the runtime does has a name of its own: "while", "stack_push".
+      // Kernels of the runtime have names of their own, such as "while" and "stack_push".
       if (auto runtime = kernel ? kernel->getAttrOfType<StringAttr>(kRuntimeAttr) : StringAttr()) {
         name = runtime.getValue();
         name.consume_front("calque_rt_");

@@ -9,7 +9,7 @@
 
 namespace calque::codegen {
 
-// The calls of a program at the stage scheduled, in their order, and those of its parts.
+// The calls of a program and of its parts at the stage scheduled, in their order.
 ScheduledProgram scheduleOf(mlir::ModuleOp program);
 void printSchedule(const ScheduledProgram &program, llvm::raw_ostream &os);
 

@@ -1,8 +1,8 @@
-// Loops that store by themselves: at places that an index names, as in a gradient of `gather`, or one element after the
-// other, as in a cumulative sum. Lowering marks loops whose iterations are independent: no two of them touch the same
-// element of what is stored. Such loops may stand anywhere, so that one of them takes vectors and others take threads.
-// All other loops keep their order, and with it each element's updates theirs, so that the bits are those of the loops
-// as they are written.
+// Plans and emits loops that store by themselves: at places that an index names, as in a gradient of `gather`, or one
+// element after the other, as in a cumulative sum. Lowering marks loops whose iterations are independent: no two of
+// them touch the same element of a stored buffer. Such loops may stand anywhere, so that one of them takes vectors and
+// others take threads. All other loops keep their order, and so do the updates of each element, so that the bits are
+// those of the loops as they are written.
 #include "codegen/schedule/Plans.h"
 #include "codegen/schedule/StoringNest.h"
 
@@ -115,10 +115,11 @@ private:
 
   //===-- What becomes of them --------------------------------------------------------------------===//
 
-  // The cycles of an iteration that are spent once for all elements of the vector loop, and for each of them.
+  // The cycles of an iteration that are spent once for all elements of the vector loop, and those that are spent for
+  // each element.
   double uniformCycles = 0, elementCycles = 0;
 
-  // The loop of the vectors: all that is touched has its elements side by side along it.
+  // Chooses the vector loop, along which most touched elements lie side by side.
   void chooseVectors() {
     double best = 0.7; // of the time without vectors
     for (unsigned loop = 0; loop < nest.numLoops(); ++loop) {
@@ -142,7 +143,7 @@ private:
         lanes = width;
       }
     }
-    // Else the innermost loop goes from element to element, and threads may share it.
+    // Without vectors, the innermost loop goes from element to element, and threads may share it.
     if (vectorLoop == kNoLoop && !nest.isReduction.back() && !isAsked.test(nest.numLoops() - 1) &&
         llvm::is_contained(nest.isReduction, true))
       vectorLoop = nest.numLoops() - 1;
@@ -158,7 +159,7 @@ private:
 
   bool canVectorize(unsigned loop) const {
     return llvm::all_of(touches, [&](const Touch &touch) {
-      // A loop's element that all others change is no independent one's.
+      // If all iterations of a loop store to the same element, the loop is not independent.
       bool isStored = stored.contains(touch.buffer);
       return !needed.contains(touch.op) ||
              ((touch.access.varies(loop) || !isStored) &&
@@ -166,7 +167,7 @@ private:
     });
   }
 
-  // The loops in which iterations come in order, and those outside and inside of these.
+  // Sorts the loops into those that keep their order, and those outside and inside of them.
   void takeRoles() {
     unsigned lastOrdered = 0;
     bool isOrdered = false;
@@ -194,7 +195,7 @@ private:
   }
 
   Extent vectorExtent() const { return vectorLoop == kNoLoop ? Extent(1) : nest.extents[vectorLoop]; }
-  // Of the iterations of the inner loops and of the vectors' in one iteration of the others.
+  // The cycles of all iterations of the inner loops and of the vector loop, in one iteration of the other loops.
   double cyclesOfRow() const {
     return static_cast<double>(iterationsOf(inner).guess()) *
            (uniformCycles + elementCycles * static_cast<double>(vectorExtent().guess()));
@@ -212,7 +213,7 @@ private:
       into += ", pieces of columns";
   }
 
-  // What threads share, and in how many pieces.
+  // Chooses what threads share, and in how many pieces.
   std::pair<plan::Sharing, int64_t> chooseSharing() const {
     constexpr int64_t kFewPieces = 8, kPiecesOfColumns = 16;
     Extent iterations = iterationsOf(outer);
@@ -234,8 +235,8 @@ private:
     return {outer.empty() ? plan::Sharing::Alone : plan::Sharing::Iterations, 1};
   }
 
-  // Whose value says which piece an iteration belongs to, where iterations with another one touch nothing that it
-  // stores.
+  // The index whose value decides to which piece an iteration belongs; null if there is none. Iterations with other
+  // values of the index touch no element that an iteration stores.
   const Touch::Part *ownedIndex() const {
     if (!isRead || lanes == 1)
       return nullptr;
@@ -247,7 +248,7 @@ private:
     if (!first)
       return nullptr;
     for (const Touch::Part &part : first->computed) {
-      // Pieces ask for it before they store anything.
+      // Pieces compute the index before they store anything, so that it must not depend on stored elements.
       bool isInner = isOutside(part.value) || readsStored(part.value) ||
                      llvm::any_of(inner, [&](unsigned loop) { return dependsOn(part.value, loop); });
       bool isEverywhere = llvm::all_of(touches, [&](const Touch &touch) {
@@ -286,8 +287,8 @@ private:
       return;
     }
     case plan::Sharing::Owners: {
-      // The rows that are stored: each piece goes through all iterations, and does those whose row is its own. Rows are
-      // dealt out in turn, since some parts of a table may be named more often than others.
+      // Threads share the rows that are stored. Each piece goes through all iterations, and runs those whose row is its
+      // own. Rows are dealt out in turn, because some parts of a table may be named more often than others.
       constexpr int64_t kChunk = 1024;
       Extent whole = iterationsOf(ordered) * iterationsOf(outer) * iterationsOf(inner) * vectorExtent();
       auto share = [&] { shareOwners(origin, *ownedIndex(), pieces, kChunk); };
@@ -300,7 +301,7 @@ private:
     }
     case plan::Sharing::Columns: {
       Extent extent = vectorExtent();
-      // As many vectors for each that there are not too many pieces.
+      // Each piece has so many vectors that there are not too many pieces.
       Number count = v->number(extent), vectors = v->ceilDivide(v->ceilDivide(count, pieces), lanes);
       Number width = v->maximum(leastColumns(), v->multiply(vectors, lanes)), parts = v->ceilDivide(count, width);
       double cycles = elementCycles + uniformCycles / static_cast<double>(std::min<int64_t>(extent.guess(), 1024));
@@ -329,7 +330,7 @@ private:
     return std::max(kLeastVectors * lanes, kLeastElements);
   }
 
-  // To look whether an iteration is a piece's own takes about kScan cycles, which all pieces do.
+  // Each piece tests for every iteration whether it is the piece's own, which takes about kScan cycles.
   static constexpr double kScan = 1.5, kFewCycles = 40'000;
 
   void shareOwners(Position origin, const Touch::Part &index, int64_t pieces, int64_t chunk) {
@@ -341,7 +342,7 @@ private:
         Number count = v->number(iterationsOf(ordered));
         v->loop(v->index(0), v->valueOf(count), chunk, {}, [&](Value first, ValueRange) {
           Number last = v->minimum(v->add(Number(first), chunk), count);
-          // Without a branch, since none could be foretold.
+          // Without a branch, because the processor could not predict it.
           Value found = v->loop(first, v->valueOf(last), 1, {v->index(0)}, [&](Value i, ValueRange carried) {
             Position at = placeIn(ordered, i, place);
             IRMapping mapping = mappingOf(at);
@@ -369,7 +370,7 @@ private:
     });
   }
 
-  // One iteration of the outer and the ordered loops, with the given part of the vector loop.
+  // Emits one iteration of the outer and the ordered loops, with the given part of the vector loop.
   void row(Position at, const Number &first, const Number &last) {
     over(inner, at, [&](Position place) {
       if (!isRead)
@@ -383,14 +384,14 @@ private:
     });
   }
 
-  // The body as it is, for places whose loops are those of the operation.
+  // Emits the body as it is, for places whose loops are those of the operation.
   void cloneBody(const Position &at) {
     IRMapping mapping = mappingOf(at);
     for (Operation &op : body->without_terminator())
       b.clone(op, mapping);
   }
 
-  // A value that is the same for all lanes.
+  // Emits a value that is the same for all lanes.
   void emitFor(Value value, const Position &at, IRMapping &mapping) {
     auto used = operationsFor(value);
     for (Operation &op : body->without_terminator())

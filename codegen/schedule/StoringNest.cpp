@@ -44,7 +44,7 @@ bool StoringNest::readBody() {
       return false;
     }
   }
-  // What is needed besides addresses, which are emitted anew.
+  // Finds the operations that are needed, except those of addresses, which are emitted anew.
   SmallVector<Value> open;
   auto needs = [&](const Touch &touch) {
     for (const Touch::Part &part : touch.computed)

@@ -1,5 +1,5 @@
-// What loops that store by themselves do: the elements that they touch, and by which loops these differ. Lowering marks
-// loops whose iterations are independent; all others keep their order.
+// Analyses loops that store by themselves: which elements they touch, and between the iterations of which loops these
+// differ. Lowering marks the loops whose iterations are independent. The iterations of other loops keep their order.
 #ifndef CALQUE_CODEGEN_SCHEDULE_STORINGNEST_H
 #define CALQUE_CODEGEN_SCHEDULE_STORINGNEST_H
 
@@ -23,7 +23,7 @@ struct Touch {
   struct Part {
     mlir::Value value;
     Extent stride;
-    // Whether the value alone is the index of a dimension: where two of them differ, other elements are touched.
+    // Whether the value alone is the index of a dimension, so that different values touch different elements.
     bool isIndex = false;
     Extent size = 0; // of this dimension
   };
@@ -33,30 +33,30 @@ struct Touch {
 // The loops and their body, and how to emit parts of it elsewhere.
 class StoringNest {
 public:
-  // `builder`: where what the loops become is emitted, or what their analysis computes.
+  // `builder` emits what the loops become, or what their analysis computes.
   StoringNest(mlir::scf::ForOp outermost, const Target &target, const mlir::OpBuilder &builder)
       : b(builder), location(outermost.getLoc()), target(target), outermost(outermost) {}
 
 protected:
-  // The loops from the outermost on. Fails where none is independent.
+  // Finds the loops, from the outermost on. Fails if none is independent.
   bool findLoops();
   void addLoop(mlir::scf::ForOp loop, bool isOrdered);
-  // Finds what is loaded and stored where. Fails where the body does more than that and arithmetic on elements.
+  // Finds what the body loads and stores. Fails if it does anything but loads, stores and arithmetic on elements.
   bool readBody();
-  // Makes one of two adjacent loops where all that is touched allows it.
+  // Merges two adjacent loops if all touched elements allow it.
   void mergeLoops();
 
   bool isOutside(mlir::Value value) const {
-    mlir::Operation *around = value.getParentBlock()->getParentOp(); // none: what an analysis has computed
+    mlir::Operation *around = value.getParentBlock()->getParentOp(); // none: the analysis has computed the value
     return !around || !outermost->isAncestor(around);
   }
   const Touch *touchOf(mlir::Operation *op) const;
-  // Whether what is computed or loaded differs between the iterations of a loop.
+  // Whether the results of an operation differ between the iterations of a loop.
   bool dependsOn(mlir::Operation *op, unsigned loop) const;
   bool dependsOn(mlir::Value value, unsigned loop) const {
     return value.getDefiningOp() && dependsOn(value.getDefiningOp(), loop);
   }
-  // The operations of the body that a value is computed by.
+  // The operations of the body that compute a value.
   llvm::SmallPtrSet<mlir::Operation *, 16> operationsFor(mlir::Value value) const;
   bool readsStored(mlir::Value value) const;
 
@@ -78,12 +78,12 @@ protected:
   mlir::scf::ForOp outermost;
   llvm::SmallVector<mlir::scf::ForOp> loops;
   llvm::SmallVector<mlir::Value> indices; // of the loops that are left after some have been merged
-  llvm::SmallBitVector isAsked;           // whether the body asks for a loop's index, but for addresses
-  Nest nest{};                            // the loops; those in order count as reductions
+  llvm::SmallBitVector isAsked;           // whether the body uses a loop's index for more than addresses
+  Nest nest{};                            // the loops; those that keep their order count as reductions
   mlir::Block *body = nullptr;
   bool isRead = false; // whether all that the body does is known
   std::vector<Touch> touches;
-  llvm::SmallPtrSet<mlir::Operation *, 32> needed; // for what is stored and carried
+  llvm::SmallPtrSet<mlir::Operation *, 32> needed; // the operations that compute what is stored and carried
   llvm::SmallDenseSet<mlir::Value, 4> stored;      // buffers
 
 private:
@@ -97,7 +97,7 @@ private:
   bool addTouch(mlir::Operation *op);
   void findDependences();
 
-  llvm::DenseMap<mlir::Operation *, llvm::SmallBitVector> dependences; // by which loops it differs
+  llvm::DenseMap<mlir::Operation *, llvm::SmallBitVector> dependences; // loops by which its results differ
 };
 
 } // namespace calque::codegen

@@ -1,5 +1,5 @@
-// Elementwise nests that read some operand across the direction in which they write: by squares that are transposed in
-// registers, so that both sides are read and written in whole vectors.
+// Emits elementwise nests that read some operand across the direction in which they write. Squares of elements are
+// transposed in registers, so that reads and writes are whole vectors.
 #include "codegen/schedule/NestPlan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -10,7 +10,7 @@ namespace calque::codegen {
 
 namespace {
 
-// The loop along which an access has its elements side by side; kNoLoop where there is none.
+// The loop along which the elements of an access lie side by side; kNoLoop if there is none.
 unsigned contiguousLoop(const Access &access, const Nest &nest) {
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
     if (access.isBuffer && access.strides[loop] == 1)
@@ -20,7 +20,7 @@ unsigned contiguousLoop(const Access &access, const Nest &nest) {
 
 bool isVectorised(Type element) { return element.getIntOrFloatBitWidth() % 8 == 0; }
 
-// `count` iterations of a loop, from `start` on. The body has no index of it.
+// `count` iterations of a loop, from `start` on. The body does not ask for the loop's index.
 Nest partOf(Nest nest, VectorBuilder &v, unsigned loop, const Number &start, const Number &count) {
   nest.extents[loop] = count.extent();
   if (start == 0)
@@ -38,7 +38,7 @@ Nest partOf(Nest nest, VectorBuilder &v, unsigned loop, const Number &start, con
   return nest;
 }
 
-// A nest whose two loops are multiples of the square's size.
+// Emits a nest whose two loops have multiples of the square's size.
 void emitSquares(KernelContext &context, const Nest &nest, const SquaresPlan &square) {
   VectorBuilder v(context.builder, nest, square.along, square.size),
       w(context.builder, nest, square.across, square.size);
@@ -109,7 +109,7 @@ bool SquaresPlan::fits(const Nest &nest, unsigned along, unsigned across) {
   return hasAcross;
 }
 
-// Squares of bytes would have the body many times.
+// Larger squares of bytes would contain the body many times.
 int64_t SquaresPlan::largestSize(const Nest &nest, const Target &target) {
   return std::min<int64_t>(KernelContext::lanesFor(nest, target), target.vectorBytes / 4);
 }
@@ -154,7 +154,7 @@ std::optional<SquaresPlan> SquaresPlan::of(const Nest &nest, const Target &targe
 void emitTransposedNest(KernelContext &context, const Nest &nest, const SquaresPlan &plan,
                         function_ref<void(const Nest &, const VectorPlan &)> emitRest) {
   VectorBuilder v(context.builder, nest, kNoLoop, 1);
-  // The whole squares along a loop, and what is left behind them.
+  // The iterations of a loop in whole squares, and those that are left.
   auto cut = [&](unsigned loop) {
     Number extent = v.number(nest.extents[loop]), rest = v.remainder(extent, plan.size);
     return std::pair(v.subtract(extent, rest), rest);

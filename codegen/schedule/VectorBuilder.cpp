@@ -28,8 +28,8 @@ bool hasVectors(Type element) {
   return isBool(element) || (element.isIntOrFloat() && ir::ElementType(element).bits() % 8 == 0);
 }
 
-// A buffer of bools as one of bytes, of which vectors are what MLIR's are not: an element a byte. Both are the same to
-// LLVM.
+// A buffer of bools as a buffer of bytes. Vectors of bytes have one byte for each element in memory; MLIR's vectors of
+// bools do not. For LLVM both buffers are the same.
 Value asBytes(OpBuilder &b, Location location, Value buffer) {
   auto type = cast<MemRefType>(buffer.getType());
   if (!isBool(type.getElementType()))
@@ -41,7 +41,7 @@ Type inMemory(Type vector) {
   auto type = cast<VectorType>(vector);
   return isBool(type.getElementType()) ? type.clone(IntegerType::get(type.getContext(), 8)) : type;
 }
-// Bytes that have been loaded as bools, and bools as bytes that can be stored; others as they are.
+// Loaded bytes as bools, and bools as bytes to store. Other vectors stay as they are.
 Value fromMemory(OpBuilder &b, Location location, Value vector, Type type) {
   return vector.getType() == type ? vector : arith::TruncIOp::create(b, location, type, vector).getResult();
 }
@@ -186,12 +186,12 @@ Value VectorBuilder::load(const Access &access, const Position &position, const 
         isRepeated ? splat(loadScalar(access, position)) : constant(b.getZeroAttr(getElementTypeOrSelf(stored)));
     Value loaded = fromMemory(
         b, location, vector::MaskedLoadOp::create(b, location, stored, buffer, address, mask(valid), others), type);
-    // LLVM sees that no other lane is stored, and would have these hold zeros.
+    // LLVM sees that the other lanes are not stored, and would make them zeros.
     return isRepeated ? ir::makeOpaque(b, location, loaded) : loaded;
   }
   SmallVector<Value> elements;
   if (!valid.known) {
-    // Lanes beyond the last valid one load the same element as that one.
+    // Lanes beyond the last valid lane load the same element as the last valid lane.
     Number last = subtract(valid, 1);
     Value first = scalarAddress(access, position), stride = access.strides[vectorLoop].emit(b, location);
     for (int64_t lane = 0; lane < lanes; ++lane) {
@@ -243,7 +243,7 @@ Value VectorBuilder::scalarIndex(linalg::IndexOp op, const Position &position) {
   return scalar;
 }
 
-// In the order of the body, since a value may be an operand of many.
+// Visits the operations in the order of the body, because a value may be an operand of many.
 bool VectorBuilder::isUniform(Value value) {
   if (!varying) {
     varying.emplace();
@@ -277,7 +277,7 @@ Value VectorBuilder::read(memref::LoadOp op, const IRMapping &mapping, const Pos
   if (varying == 0)
     return splat(ofFirst());
   auto type = cast<VectorType>(typeOf(element)), stored = cast<VectorType>(inMemory(type));
-  // Lanes that are not valid hold the first one's element, as those of operands.
+  // Floats in lanes that are not valid are the first lane's element, as in loads of operands.
   auto others = [&] {
     return isa<FloatType>(element) ? splat(ofFirst()) : constant(b.getZeroAttr(stored.getElementType()));
   };
@@ -412,7 +412,7 @@ Value VectorBuilder::concatenate(SmallVector<Value> parts) {
 
 void VectorBuilder::transpose(SmallVectorImpl<Value> &squares) {
   auto length = static_cast<int64_t>(squares.size());
-  SmallVector<int64_t> low, high; // these interleave the lower and the upper halves of squares
+  SmallVector<int64_t> low, high; // interleave the lower and the upper halves of squares
   for (int64_t lane = 0; lane < lanes; ++lane) {
     int64_t place = lane % length, from = lane - place + place / 2 + (place % 2 ? lanes : 0);
     low.push_back(from);
@@ -504,7 +504,7 @@ void VectorBuilder::parallel(const Number &extent, double cycles, const Number &
                                    (*extent.known + kMostParts - 1) / kMostParts);
     return emit(index(*extent.known), std::clamp<int64_t>(grain, 1, *extent.known), body);
   }
-  // The same computed at run time, in units of 1/64 cycle. A loop that is not worth threads becomes one piece.
+  // The emitted code computes the same, in units of 1/64 cycle. A loop that is not worth threads becomes one piece.
   constexpr int64_t kUnit = 64;
   Number cost = maximum(multiply(times, std::max<int64_t>(static_cast<int64_t>(cycles * kUnit), 1)), 1);
   Number byCost = ceilDivide(static_cast<int64_t>(kPieceCycles) * kUnit, cost),

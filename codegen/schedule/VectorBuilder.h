@@ -48,7 +48,7 @@ public:
   // Vectors hold `lanes` iterations of `vectorLoop`; one lane means scalars.
   VectorBuilder(mlir::OpBuilder &builder, const Nest &nest, unsigned vectorLoop, int64_t lanes)
       : VectorBuilder(builder, nest, nest.location(), vectorLoop, lanes) {}
-  // For loops that are no operation's: the nest has no body.
+  // For loops that belong to no operation: the nest has no body.
   VectorBuilder(mlir::OpBuilder &builder, const Nest &nest, mlir::Location location, unsigned vectorLoop, int64_t lanes)
       : b(builder), nest(nest), location(location), vectorLoop(vectorLoop), lanes(lanes) {}
 
@@ -78,25 +78,26 @@ public:
   Value splat(Value scalar);
   Value scalarAddress(const Access &access, const Position &position);
   // Loads the first `valid` lanes; the content of the others is unspecified.
-  // With `repeats` at least one lane is valid, and the others hold the first one's element: what is computed with them
-  // raises no floating-point exception that the valid ones don't raise.
+  // With `repeats`, at least one lane is valid, and the other lanes of floats hold the element of a valid lane, so that
+  // computing with them raises no floating-point exception that the valid lanes do not raise.
   Value load(const Access &access, const Position &position, const Number &valid, bool repeats = false);
   Value loadScalar(const Access &access, const Position &position);
-  // Asks for the line of the first element, which will be stored to. The address may lie beyond the buffer.
+  // Prefetches the cache line of the first element. `forStore`: it will be stored to. The address may lie beyond the
+  // buffer.
   void prefetch(const Access &access, const Position &position, bool forStore = false);
   void store(const Access &access, const Position &position, Value value, const Number &valid);
   // Emits the body for the inputs' elements at a position and the given elements of the outputs. Returns what it
   // yields.
   llvm::SmallVector<Value> body(const Position &position, mlir::ValueRange outputs, const Number &valid);
-  // What the body combines with an output's element at a position: `combiner`'s other operand.
+  // The value that the body combines with an output's element at a position: the other operand of `combiner`.
   Value contribution(const Position &position, mlir::Operation *combiner, const Number &valid);
   // Emits the same operation as `operation` on two operands of the builder's types.
   Value apply(mlir::Operation *operation, Value a, Value b);
   // Combines all lanes in a fixed tree.
   Value horizontal(mlir::Operation *combiner, Value vector);
-  // One vector of several shorter ones, whose number is a power of two.
+  // Joins several vectors into one. Their number is a power of two.
   Value concatenate(llvm::SmallVector<Value> parts);
-  // Transposes squares that lie beside each other: as many vectors as a square has lanes.
+  // Transposes squares that lie side by side in the vectors. There are as many vectors as a square has rows.
   void transpose(llvm::SmallVectorImpl<Value> &squares);
   Value mask(const Number &valid);
 
@@ -105,7 +106,7 @@ public:
   llvm::SmallVector<Value> loop(Value from, Value to, const Number &step, mlir::ValueRange carried, LoopBody body);
   // The same over [0, extent), unrolled where the extent is small.
   llvm::SmallVector<Value> loop(const Number &extent, int64_t step, mlir::ValueRange carried, LoopBody body);
-  // Emits `body` under a condition. Returns its results, or the carried values where the condition is false.
+  // Emits `body` under a condition. Returns its results, or the carried values if the condition is false.
   llvm::SmallVector<Value> onlyIf(Value condition, mlir::ValueRange carried,
                                   llvm::function_ref<llvm::SmallVector<Value>(mlir::ValueRange carried)> body);
   void onlyIf(Value condition, llvm::function_ref<void()> body);
@@ -134,16 +135,16 @@ public:
   int64_t lanes;
 
 private:
-  // The operations of the body but `except`.
+  // Emits the operations of the body without `except`.
   mlir::IRMapping emitBody(const Position &position, mlir::ValueRange outputs, const Number &valid,
                            mlir::Operation *except);
   Value mapped(const mlir::IRMapping &mapping, Value value);
-  // What an index of the operation is in the first lane.
+  // The value of a loop's index in the first lane.
   Value scalarIndex(mlir::linalg::IndexOp op, const Position &position);
   // Whether a value of the body is the same in all lanes.
   bool isUniform(Value value);
-  // What the body reads of a buffer at indices that it has computed: a vector where the lanes' elements lie beside each
-  // other, and else one element for each lane.
+  // Reads a buffer at indices that the body has computed: a vector if the lanes' elements are adjacent, else one
+  // element for each lane.
   Value read(mlir::memref::LoadOp op, const mlir::IRMapping &mapping, const Position &position, const Number &valid);
 
   std::optional<llvm::SmallDenseSet<Value, 8>>

@@ -43,7 +43,7 @@ public:
 private:
   bool isVectorized() const { return v.vectorLoop != VectorBuilder::kNoLoop; }
   Extent vectorExtent() const { return isVectorized() ? nest.extents[v.vectorLoop] : Extent(1); }
-  // The number of iterations of all loops but `loop`.
+  // The number of iterations of all loops except `loop`.
   Number iterationsBeside(unsigned loop) {
     Extent count(1);
     for (unsigned other = 0; other < nest.numLoops(); ++other)
@@ -68,7 +68,7 @@ private:
     }
   }
 
-  // Emits the reduction loops from the `depth`-th on, unrolled where they are short.
+  // Emits the reduction loops from the `depth`-th on, unrolled if they are short.
   SmallVector<Value> reduce(size_t depth, Position at, ValueRange carried,
                             function_ref<SmallVector<Value>(Position, ValueRange)> body) {
     if (depth == reductions.size())
@@ -89,7 +89,7 @@ private:
 
   //===-- Runs of sums ----------------------------------------------------------------------------===//
 
-  // Whether an accumulator adds up few terms in all, if the body of the loops over what is combined adds `chain`.
+  // Whether an accumulator adds up few terms in all, if the body of the reduction loops adds `chain` terms to it.
   bool isShortSum(int64_t chain) const {
     if (context.isExact)
       return false;
@@ -103,8 +103,8 @@ private:
     return count <= kShortSum;
   }
 
-  // The first of the loops over what is combined that belong to a run altogether, if their body adds `chain` terms to
-  // an accumulator one after the other. 0: there is no more than one run.
+  // The first of the reduction loops that lie completely within a run, if their body adds `chain` terms to an
+  // accumulator one after the other. 0: all terms are one run.
   size_t firstInRun(int64_t chain, int64_t &length) const {
     size_t first = reductions.size();
     for (length = chain; first > 0; --first) {
@@ -116,8 +116,7 @@ private:
     return first;
   }
 
-  // The loops over what is combined, cut into runs: `body` goes on with the accumulators of one. `sums` has those of
-  // all before.
+  // Emits the reduction loops, cut into runs. `body` adds to the accumulators of a run. `sums` has the sums so far.
   using ExactSum = VectorBuilder::ExactSum;
   SmallVector<ExactSum> reduceInRuns(Position at, ArrayRef<ExactSum> sums, int64_t chain,
                                      function_ref<SmallVector<Value>(Position, ValueRange)> body) {
@@ -156,7 +155,7 @@ private:
       sums.push_back({values[i], values[i + 1]});
     return sums;
   }
-  // Adds what a run has summed up.
+  // Adds the sums of a run.
   SmallVector<Value> close(ValueRange carried, ValueRange run) {
     SmallVector<ExactSum> sums = parted(carried);
     for (auto [sum, term] : llvm::zip_equal(sums, run))
@@ -184,7 +183,7 @@ private:
       results(points, valid);
     };
     if (parallels.empty() && steps > 1) {
-      // All other loops are reduction loops.
+      // All loops except the vector loop are reduction loops.
       double vectorCycles = cycles * static_cast<double>(extent) / static_cast<double>(steps);
       v.parallel(steps, vectorCycles, iterationsBeside(v.vectorLoop), [&](Value i) {
         Value start = arith::MulIOp::create(v.b, v.location, i, v.index(unroll * v.lanes));
@@ -233,8 +232,8 @@ private:
       v.onlyIf(v.less(0, rest), [&] { block(at.at(v.vectorLoop, v.valueOf(afterVectors)), 1, rest); });
   }
 
-  // Asks for what the next rows of windows will read: the processor does not foresee reads that go from one row of an
-  // image to the next and back.
+  // Prefetches what the next rows of windows will read, because the processor does not foresee reads that go from one
+  // row of an image to the next and back.
   void fetchAhead(ArrayRef<Position> points) {
     if (farthest == VectorBuilder::kNoLoop)
       return;
@@ -312,7 +311,7 @@ private:
     const Access &output = nest.outputs[0];
     Row row = measureRow();
     Value identity = v.constant(combiner->identity), sum;
-    // What a row adds to one accumulator, where that is known.
+    // How many terms a row adds to one accumulator, if that is known.
     int64_t chain = row.isKnown ? row.steps + row.vectorsLeft() : kShortSum + 1;
     if (!isFloatSum() || isShortSum(chain)) {
       sum = reduce(0, at, {identity}, [&](Position point, ValueRange carried) -> SmallVector<Value> {
@@ -343,7 +342,7 @@ private:
     scalars.store(output, at, scalars.apply(combiner->operation, start, sum), 1);
   }
 
-  // How a row is passed: steps of several vectors, single vectors, and a part of one.
+  // How a row is cut: into steps of several vectors, single vectors, and a part of a vector.
   struct Row {
     bool isKnown;
     int64_t unroll, step, steps = 0, extent = 0;
