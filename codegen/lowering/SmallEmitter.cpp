@@ -322,7 +322,9 @@ SmallValue SmallEmitter::push(ir::StackPushOp op, const SmallValue &stacks, cons
   Type i64 = builder.getI64Type(), i32 = builder.getI32Type();
   func::FuncOp make =
       declareRuntime(context.module, "calque_rt_stack_entry", {context.frame.getType(), i64, i64, i32}, {i64});
-  Value ofIteration = word(loop && entryBytesIn(loop) ? entryBytesIn(loop) : bytes),
+  Value ofIteration = word(loop && entryBytesIn(loop)
+                               ? entryBytesIn(loop)
+                               : static_cast<int64_t>(runtime::Stacks::bytesOf(static_cast<size_t>(bytes)))),
         site = s.constant(std::int64_t(context.addSite(Site::Kind::OutOfMemory, op)), i32);
   SmallValue result;
   for (auto [k, stack] : llvm::enumerate(stacks.elements)) {

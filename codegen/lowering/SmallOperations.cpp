@@ -211,9 +211,12 @@ std::optional<int64_t> smallCost(Operation *op) {
         return std::nullopt;
       cost += *own;
     }
-    // What a loop puts on stacks that end with the iteration must end with it, too, which the runtime sees to.
+    // Entries that end with the iteration must be freed with it, those of loops within as well. The runtime sees to it.
     auto loop = dyn_cast<ir::WhileOp>(op);
-    const bool isRuntimes = loop && (!loop.getVarying().empty() || (entryBytesIn(loop) && dropsStacks(loop)));
+    auto makesEntries = [&] {
+      return loop.getBody().walk([](ir::StackPushOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    };
+    const bool isRuntimes = loop && (!loop.getVarying().empty() || (makesEntries() && dropsStacks(loop)));
     return isRuntimes ? std::nullopt : std::optional(cost);
   }
   if (isa<ir::ConstantOp>(op))

@@ -348,6 +348,17 @@ TEST(SmallLoops, AreMappedOverExamples) {
   }
 }
 
+// A loop that keeps few iterations frees what it has made of a segment before the next one, which the runtime does.
+TEST(SmallLoops, ThatFreeEntriesAreRunByTheRuntime) {
+  auto f = [](const Tensor &given) {
+    return sum(for_range(0, 100, given, [](const Tensor &, const Tensor &x) { return x + 0.01 * sin(x * 3.0); },
+                         {.checkpoint = true}));
+  };
+  expectGradient(f, kState);
+  auto gradient = function(grad(f));
+  EXPECT_FALSE(isOneKernel(gradient, kState));
+}
+
 // Entries of many iterations.
 TEST(SmallLoops, KeepManyEntries) {
   auto f = [](const Tensor &x) {
