@@ -14,7 +14,11 @@ inline constexpr int64_t kMostSmallElements = 32;
 bool isSmall(mlir::Type type);
 inline bool isSmall(mlir::Value value) { return isSmall(value.getType()); }
 
-// How many scalar operations an operation takes, those of its regions included. Nothing if SmallCode can't emit it.
+// A kernel takes more than linear time to compile. What takes more scalar operations is run in parts.
+inline constexpr int64_t kMostSmallCost = 4096;
+
+// How many scalar operations an operation takes, those of its regions included. Nothing if SmallCode can't emit it, or
+// if a region takes too many.
 // Whether arrays can be updated in place is left to findArrays.
 std::optional<int64_t> smallCost(mlir::Operation *op);
 

@@ -10,9 +10,6 @@ namespace calque::codegen {
 
 namespace {
 
-// A kernel takes more than linear time to compile. What takes more scalar operations is run in parts.
-constexpr int64_t kMostCost = 4096;
-
 bool isScalar(Value value) { return LinalgBuilder::rankOf(value) == 0; }
 
 // Whether all values of an operation are scalars, and nothing in it can fail.
@@ -161,8 +158,7 @@ void lowerSmallLoops(func::FuncOp function, LoweringContext &context) {
     };
     if (!llvm::all_of(op.getOperands(), hasSizes))
       continue;
-    std::optional<int64_t> cost = smallCost(&op);
-    if (!cost || *cost > kMostCost)
+    if (!smallCost(&op))
       continue;
     std::optional<Arrays> arrays = findArrays(&op);
     if (!arrays)

@@ -192,6 +192,8 @@ static std::optional<int64_t> costOfBlock(Block &block) {
     if (!own)
       return std::nullopt;
     cost += *own;
+    if (cost > kMostSmallCost)
+      return std::nullopt;
   }
   return cost;
 }
