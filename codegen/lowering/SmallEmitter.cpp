@@ -303,13 +303,13 @@ int64_t SmallEmitter::offsetOf(int64_t element, Type type) {
 }
 
 Value SmallEmitter::inMemory(Value element) {
-  return element.getType().isInteger(1)
+  return ir::ElementType(element.getType()).isBool()
              ? arith::ExtUIOp::create(builder, location, builder.getI8Type(), element).getResult()
              : element;
 }
 
 Value SmallEmitter::fromMemory(Value address, Type type) {
-  if (!type.isInteger(1))
+  if (!ir::ElementType(type).isBool())
     return LLVM::LoadOp::create(builder, location, type, address);
   Value byte = LLVM::LoadOp::create(builder, location, builder.getI8Type(), address);
   return arith::TruncIOp::create(builder, location, type, byte);
