@@ -539,8 +539,9 @@ std::set<std::string_view> wordsOf(std::string_view text) {
   return words;
 }
 
-// Returns a name without the ending f(16|32|64|128)x?(_r)?, or nothing if it has no such ending. With these endings,
-// most functions of <math.h> and <complex.h> exist for the types _Float32, _Float64x and so on.
+// Returns a name without its ending, or nothing if it has none of these. Most functions of <math.h> and <complex.h>
+// exist for the types _Float32, _Float64x and so on as well. Their endings: f(16|32|64|128)x?(_r)?$ The test
+// saving.names-of-c reads this rule.
 std::string_view withoutWidth(std::string_view name) {
   std::string_view left = name;
   for (std::string_view ending : {"_r", "x"})
