@@ -453,14 +453,14 @@ TEST(TensorArray, IsCapturedUnderATape) {
 
 TEST(TensorArray, IsUpdatedInPlaceByLoops) {
   auto f = [](const Tensor &x) {
-    return for_range(0, x.shape()[0], TensorArray(1000, DType::Float32, {8}),
+    return for_range(0, x.shape()[0], TensorArray(1000, DType::Float32, {48}),
                      [&](const Tensor &i, TensorArray array) { return array.write(i, gather(x, i) * 2.0f); })
         .stack();
   };
   auto gradient = [&](const Tensor &x) { return grad([&](const Tensor &x) { return sum(square(f(x))); })(x); };
   // A part of a loop has no loop over all elements, such as a copy.
   for (std::string text :
-       {function(f).ir("bufferized", ones({1000, 8})), function(gradient).ir("bufferized", ones({1000, 8}))}) {
+       {function(f).ir("bufferized", ones({1000, 48})), function(gradient).ir("bufferized", ones({1000, 48}))}) {
     std::istringstream lines(text.substr(text.find("module @part_0")));
     int stores = 0;
     for (std::string line; std::getline(lines, line); stores += line.find("memref.store") != std::string::npos)
