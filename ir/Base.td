@@ -182,7 +182,8 @@ class Calque_LibraryOp<string mnemonic, string typeRule, string kernelName, stri
   let rule = typeRule;
   string kernel = kernelName;
   string signature = dimensions;
-  // The kind of sites (program/SiteKinds.def) at which the kernel fails, by its name in IR; none: it can't fail.
+  // The kind of sites (program/SiteKinds.def) at which the kernel fails, by its name in IR; none: it can't fail. A record
+  // that has one has the trait Calque_MayFail.
   string failsAt = "";
 }
 

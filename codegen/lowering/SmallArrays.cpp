@@ -43,7 +43,8 @@ private:
   // Whether a value is the version of its array that is in memory now.
   bool isCurrent(Value value) const {
     auto number = arrays.numbers.find(value);
-    return number != arrays.numbers.end() && current.lookup(number->second) == value;
+    return number != arrays.numbers.end() &&
+           (readOnly.contains(number->second) || current.lookup(number->second) == value);
   }
 
   bool visit(Block &block) {
@@ -106,9 +107,11 @@ private:
       for (auto [i, argument] : llvm::enumerate(region.getArguments()))
         if (!isSmall(argument))
           start(argument, i < loop.getNumVariables() ? ofVariable[i] : arrays.numbers.lookup(loop->getOperand(i)));
-      llvm::DenseSet<Number> before = arrays.written;
-      if (!visit(region.front()) || (region.getRegionNumber() == 0 && before.size() != arrays.written.size()))
+      auto before = std::exchange(arrays.written, llvm::DenseSet<Number>());
+      const bool isCondition = region.getRegionNumber() == 0;
+      if (!visit(region.front()) || (isCondition && !arrays.written.empty()))
         return false;
+      arrays.written.insert(before.begin(), before.end());
     }
     for (auto [i, value] : llvm::enumerate(loop.getBody().front().getTerminator()->getOperands())) {
       if (isSmall(value))

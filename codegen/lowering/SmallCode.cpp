@@ -129,12 +129,10 @@ SmallVector<SmallValue> SmallCode::emitLoop(ir::WhileOp op, OpBuilder &builder, 
     llvm::append_range(values, invariants);
     return values;
   };
-  const bool canFail =
-      op->walk([](Operation *inner) {
-          return !isa<ir::WhileOp, ir::CondOp>(inner) && !inner->hasTrait<OpTrait::IsTerminator>() && mayFail(inner)
-                     ? WalkResult::interrupt()
-                     : WalkResult::advance();
-        }).wasInterrupted();
+  const bool canFail = op->walk([](Operation *inner) {
+                           return !inner->hasTrait<OpTrait::IsTerminator>() && mayFail(inner) ? WalkResult::interrupt()
+                                                                                              : WalkResult::advance();
+                         }).wasInterrupted();
   SmallVector<Value> scalars = scalarsOf(initial);
   auto made = scf::WhileOp::create(
       builder, op.getLoc(), ValueRange(scalars).getTypes(), scalars,

@@ -17,9 +17,8 @@ inline bool isSmall(mlir::Value value) { return isSmall(value.getType()); }
 // A kernel takes more than linear time to compile. What takes more scalar operations is run in parts.
 inline constexpr int64_t kMostSmallCost = 4096;
 
-// How many scalar operations an operation takes, those of its regions included. Nothing if SmallCode can't emit it, or
-// if a region takes too many.
-// Whether arrays can be updated in place is left to findArrays.
+// How many scalar operations and values an operation takes, those of its regions included. Nothing if SmallCode can't
+// emit it, or if a region takes too many. Whether arrays can be updated in place is left to findArrays.
 std::optional<int64_t> smallCost(mlir::Operation *op);
 
 // Which buffer holds each array of a branch or loop and of all that is within. Loop variables that are written get
@@ -45,8 +44,7 @@ struct SmallValue {
 class SmallCode {
 public:
   // Constants that are arrays are made at `outside`.
-  SmallCode(LoweringContext &context, const Arrays &arrays, mlir::OpBuilder &outside)
-      : context(context), arrays(arrays), outside(outside) {}
+  SmallCode(LoweringContext &context, mlir::OpBuilder &outside) : context(context), outside(outside) {}
 
   // Emits an operation. What fails in it fails the call, and ends the loops around it.
   llvm::SmallVector<SmallValue> emit(mlir::Operation *op, mlir::OpBuilder &builder,
@@ -65,7 +63,6 @@ private:
                                           llvm::ArrayRef<SmallValue> arguments);
 
   LoweringContext &context;
-  const Arrays &arrays;
   mlir::OpBuilder &outside;
   llvm::DenseMap<Value, SmallValue> values;
 };

@@ -75,17 +75,11 @@ Value SmallEmitter::isAt(Value position, int64_t place) {
 }
 
 SmallValue SmallEmitter::elementwise(ir::ElementwiseOpInterface op, ArrayRef<SmallValue> operands) {
-  const bool checks = op->hasTrait<ir::MayFailOnIntegers>() && mayFail(op);
   ArrayRef<int64_t> shape = dimsOf(op->getResult(0));
-  if (checks && countOf(op->getResult(0)) > 0) {
-    auto divisor = op->getOperand(1).getDefiningOp<ir::ConstantOp>();
-    auto known = divisor ? dyn_cast<DenseElementsAttr>(divisor.getValue()) : DenseElementsAttr();
-    if (!known || llvm::any_of(known.getValues<APInt>(), [](const APInt &each) { return each.isZero(); })) {
-      int32_t site = context.addSite(Site::Kind::DivisionByZero, op);
-      Value none = s.constant(std::int64_t(0), builder.getI64Type());
-      for (Value element : operands[1].elements)
-        failIf(s.equal(element, s.constant(std::int64_t(0), element)), site, none, none);
-    }
+  if (mayFail(op) && countOf(op->getResult(0)) > 0) {
+    int32_t site = context.addSite(Site::Kind::DivisionByZero, op);
+    for (Value element : operands[1].elements)
+      failIf(s.equal(element, s.constant(std::int64_t(0), element)), site, word(0), word(0));
   }
   SmallValue result;
   forEachIndex(shape, [&](ArrayRef<int64_t> index) {
@@ -185,6 +179,10 @@ SmallValue SmallEmitter::gather(ir::GatherOp op, const SmallValue &x, const Smal
   const int32_t site = indexSite(op);
   SmallVector<Value> places =
       llvm::map_to_vector(indices.elements, [&](Value each) { return checked(each, bound, site); });
+  // An array without elements has room for one.
+  Value isEmpty;
+  if (x.isArray() && !constantOf(bound))
+    isEmpty = isAt(context.sizes.value(bound), 0);
   SmallValue result;
   forEachIndex(dimsOf(op.getResult()), [&](ArrayRef<int64_t> index) {
     Value place = places[static_cast<size_t>(linear(index.slice(axis, indexRank), dimsOf(op.getIndices())))];
@@ -194,6 +192,9 @@ SmallValue SmallEmitter::gather(ir::GatherOp op, const SmallValue &x, const Smal
     if (x.isArray()) {
       SmallVector<Value> position = this->indices(at);
       position[axis] = place;
+      if (isEmpty)
+        for (Value &each : position)
+          each = s.select(isEmpty, this->index(0), each);
       result.elements.push_back(load(x, position));
       return;
     }
@@ -266,11 +267,25 @@ SmallValue SmallEmitter::update(ir::UpdateAtOp op, const SmallValue &x, const Sm
   Value place = checked(position.elements[0], bound, indexSite(op));
   ArrayRef<int64_t> part = dimsOf(op.getSlice());
   if (x.isArray()) {
-    forEachIndex(part, [&](ArrayRef<int64_t> index) {
-      SmallVector<Value> at = indices(index);
-      at.insert(at.begin() + axis, place);
-      memref::StoreOp::create(builder, location, slice.elements[static_cast<size_t>(linear(index, part))], x.buffer,
-                              at);
+    // Nothing is stored into an array without elements. Elsewhere a failed check has left a place that is there.
+    auto store = [&](OpBuilder &inside) {
+      forEachIndex(part, [&](ArrayRef<int64_t> index) {
+        SmallVector<Value> at = indices(index);
+        at.insert(at.begin() + axis, place);
+        memref::StoreOp::create(inside, location, slice.elements[static_cast<size_t>(linear(index, part))], x.buffer,
+                                at);
+      });
+    };
+    if (constantOf(bound)) {
+      store(builder);
+      return x;
+    }
+    Value isThere = s.logicalNot(isAt(context.sizes.value(bound), 0));
+    scf::IfOp::create(builder, location, isThere, [&](OpBuilder &then, Location) {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPoint(then.getInsertionBlock(), then.getInsertionPoint());
+      store(builder);
+      scf::YieldOp::create(builder, location);
     });
     return x;
   }

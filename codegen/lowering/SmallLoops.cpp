@@ -1,5 +1,6 @@
 // Lowers branches and loops on small values to code: one kernel, which has its values in registers.
 #include "codegen/lowering/SmallCode.h"
+#include "codegen/lowering/SmallOperations.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -15,10 +16,9 @@ bool isScalar(Value value) { return LinalgBuilder::rankOf(value) == 0; }
 // Whether all values of an operation are scalars, and nothing in it can fail.
 bool isScalarWork(Operation *op) {
   return !op->walk([](Operation *inner) {
-              const bool isFine =
-                  inner->hasTrait<OpTrait::IsTerminator>() ||
-                  (llvm::all_of(inner->getOperands(), isScalar) && llvm::all_of(inner->getResults(), isScalar) &&
-                   !inner->hasTrait<ir::MayFail>() && !inner->hasTrait<ir::MayFailOnIntegers>());
+              const bool isFine = inner->hasTrait<OpTrait::IsTerminator>() ||
+                                  (llvm::all_of(inner->getOperands(), isScalar) &&
+                                   llvm::all_of(inner->getResults(), isScalar) && !mayFail(inner));
               return isFine ? WalkResult::advance() : WalkResult::interrupt();
             }).wasInterrupted();
 }
@@ -29,11 +29,10 @@ SmallVector<Value> lowerScalars(LinalgBuilder &b, Operation *op, LoweringContext
   for (Value result : op->getResults())
     outputs.push_back(b.empty({}, elementOf(result)));
   SmallVector<AffineMap> maps(op->getNumOperands() + outputs.size(), AffineMap::get(b.builder.getContext()));
-  Arrays none;
   auto made = linalg::GenericOp::create(
       b.builder, b.location, ValueRange(outputs).getTypes(), op->getOperands(), outputs, maps,
       ArrayRef<utils::IteratorType>(), [&](OpBuilder &inside, Location location, ValueRange elements) {
-        SmallCode code(context, none, b.builder);
+        SmallCode code(context, b.builder);
         SmallVector<SmallValue> operands;
         for (Value element : elements.take_front(op->getNumOperands()))
           operands.push_back({{element}, {}, {}, {}});
@@ -48,7 +47,7 @@ SmallVector<Value> lowerScalars(LinalgBuilder &b, Operation *op, LoweringContext
 class SmallKernel {
 public:
   SmallKernel(LinalgBuilder &b, Operation *op, const Arrays &arrays, LoweringContext &context)
-      : b(b), op(op), arrays(arrays), code(context, arrays, b.builder) {}
+      : b(b), op(op), arrays(arrays), code(context, b.builder) {}
 
   SmallVector<Value> lower() {
     for (auto [i, result] : llvm::enumerate(op->getResults()))
@@ -158,7 +157,8 @@ void lowerSmallLoops(func::FuncOp function, LoweringContext &context) {
     };
     if (!llvm::all_of(op.getOperands(), hasSizes))
       continue;
-    if (!smallCost(&op))
+    std::optional<int64_t> cost = smallCost(&op);
+    if (!cost || *cost > kMostSmallCost)
       continue;
     std::optional<Arrays> arrays = findArrays(&op);
     if (!arrays)

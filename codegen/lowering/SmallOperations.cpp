@@ -146,6 +146,8 @@ int64_t entryBytesIn(ir::WhileOp loop) {
 static bool isIdentity(Operation *op) { return isa<ir::BarrierOp, ir::StopGradientOp>(op); }
 
 bool mayFail(Operation *op) {
+  if (isa<ir::CondOp, ir::WhileOp>(op)) // what is within may
+    return false;
   // An index that is known to be one of the axis.
   auto isWithin = [](Value index, Value x, int64_t axis) {
     DenseIntElementsAttr known;
@@ -162,8 +164,11 @@ bool mayFail(Operation *op) {
     return true;
   if (op->hasTrait<ir::MayFail>())
     return true;
-  return op->hasTrait<ir::MayFailOnIntegers>() && op->getNumResults() &&
-         isa<IntegerType>(getElementTypeOrSelf(op->getResult(0).getType()));
+  if (!op->hasTrait<ir::MayFailOnIntegers>() || !isa<IntegerType>(getElementTypeOrSelf(op->getResult(0).getType())))
+    return false;
+  DenseIntElementsAttr divisor;
+  return !matchPattern(op->getOperand(1), m_Constant(&divisor)) ||
+         llvm::any_of(divisor.getValues<APInt>(), [](const APInt &each) { return each.isZero(); });
 }
 
 // How many operations the result's element takes. Functions such as exp become polynomials, which are faster in
@@ -207,6 +212,8 @@ std::optional<int64_t> smallCost(Operation *op) {
   auto isOwn = [](auto values) { return llvm::all_of(values, [](Value value) { return isSmall(value); }); };
   if (isa<ir::CondOp, ir::WhileOp>(op)) {
     int64_t cost = 1;
+    for (Value value : llvm::concat<const Value>(llvm::to_vector(op->getOperands()), llvm::to_vector(op->getResults())))
+      cost += isSmall(value) ? countOf(value) : 1;
     for (Region &region : op->getRegions()) {
       std::optional<int64_t> own = costOfBlock(region.front());
       if (!own)
@@ -221,10 +228,17 @@ std::optional<int64_t> smallCost(Operation *op) {
     const bool isRuntimes = loop && (!loop.getVarying().empty() || (makesEntries() && dropsStacks(loop)));
     return isRuntimes ? std::nullopt : std::optional(cost);
   }
-  if (isa<ir::ConstantOp>(op))
-    return 0;
+  if (auto constant = dyn_cast<ir::ConstantOp>(op))
+    return isSmall(constant) ? countOf(constant) : 1;
+  // Slices have the sizes of the array but along the axis. If one of these is unknown, a check before the call must
+  // compare.
+  auto hasKnownSlices = [](Value array, int64_t axis) {
+    Ints shape(dimsOf(array));
+    shape.erase(shape.begin() + normalAxis(axis, static_cast<int64_t>(shape.size())));
+    return !llvm::is_contained(shape, ShapedType::kDynamic);
+  };
   if (auto update = dyn_cast<ir::UpdateAtOp>(op)) {
-    if (!isOwn(ValueRange{update.getIndex(), update.getSlice()}) || dimsOf(update.getX())[0] == 0)
+    if (!isOwn(ValueRange{update.getIndex(), update.getSlice()}) || !hasKnownSlices(update.getX(), update.getAxis()))
       return std::nullopt;
     return isSmall(update.getX()) ? countOf(update.getX()) : countOf(update.getSlice());
   }
@@ -242,7 +256,7 @@ std::optional<int64_t> smallCost(Operation *op) {
     return countOf(empty.getResult());
   if (auto gather = dyn_cast<ir::GatherOp>(op)) {
     const int64_t length = dimsOf(gather.getX())[normalAxis(gather.getAxis(), LinalgBuilder::rankOf(gather.getX()))];
-    if (length == 0 || !isSmall(gather.getIndices()))
+    if (length == 0 || !isSmall(gather.getIndices()) || !hasKnownSlices(gather.getX(), gather.getAxis()))
       return std::nullopt;
     return countOf(gather.getResult()) * (isSmall(gather.getX()) ? length : 1) + 2 * countOf(gather.getIndices());
   }

@@ -247,6 +247,43 @@ TEST(SmallLoops, EndWithAFailure) {
   EXPECT_THROW(divide(tensor<std::int64_t>({0, 1}), tensor<std::int64_t>({-1, 13})), DivisionError);
 }
 
+// Of an array without elements nothing is read, and nothing is stored to it.
+TEST(SmallLoops, FailAtArraysWithoutElements) {
+  auto read = function(
+      [](const Tensor &table, const Tensor &rows) {
+        Tensor sum = zeros({3}, DType::Float64);
+        for (Tensor i : range(rows))
+          sum = sum + gather(table, i);
+        return sum;
+      },
+      {.input_signature = {TensorSpec<double>({kDynamic, 3}), TensorSpec<std::int64_t>({})}});
+  EXPECT_EQ(valuesOf(read(ones({4, 3}, DType::Float64), scalar<std::int64_t>(4))), (std::vector<double>{4, 4, 4}));
+  EXPECT_EQ(valuesOf(read(ones({0, 3}, DType::Float64), scalar<std::int64_t>(0))), (std::vector<double>{0, 0, 0}));
+  EXPECT_THROW(read(ones({0, 3}, DType::Float64), scalar<std::int64_t>(1)), IndexError);
+}
+
+// A condition that writes an array which the loop around it has written.
+TEST(SmallLoops, HaveConditionsThatKeepArraysAsTheyAre) {
+  auto goesOn = [](const Tensor &n, TensorArray inner) {
+    inner.write(0, inner.read(0) + 100.0);
+    return logical_and(n < 3, inner.read(0) > 50.0);
+  };
+  auto body = [](const Tensor &n, TensorArray inner) {
+    inner.write(n + 10, cast(n, DType::Float64) + inner.read(0));
+    return std::tuple(n + 1, inner);
+  };
+  expectKernel(
+      [&](const Tensor &x) {
+        return for_range(0, 4, TensorArray(50, DType::Float64, {}, {.overwrite = true, .zeros = true}),
+                         [&](const Tensor &i, TensorArray outer) {
+                           outer.write(i, sum(x) * cast(i, DType::Float64));
+                           return std::get<1>(while_loop(goesOn, body, std::tuple(scalar<std::int64_t>(0), outer)));
+                         })
+            .stack();
+      },
+      kState, 1e-12, false);
+}
+
 // A call that fails leaves variables as they are.
 TEST(SmallLoops, ThatFailChangeNoVariable) {
   Variable v(tensor<double>({1, 2, 3}));

@@ -8,6 +8,13 @@ using namespace calque::tblgen;
 
 namespace {
 
+// The kinds of failures, by their names in IR.
+constexpr llvm::StringLiteral kSiteKinds[] = {
+#define CALQUE_SITE_KIND(kind, name, error, text) name,
+#include "program/SiteKinds.def"
+#undef CALQUE_SITE_KIND
+};
+
 AttributeRecord makeAttribute(const llvm::Record &record, const mlir::tblgen::NamedAttribute &named) {
   mlir::tblgen::Attribute base = named.attr.getBaseAttr();
   std::string definition = base.getAttrDefName().str();
@@ -80,8 +87,14 @@ OperationRecord::OperationRecord(const llvm::Record &record) : record_(record), 
     llvm::PrintFatalError(record.getLoc(), mnemonic() + ": more than one rule for many examples at once");
   if (batchAxis() && (!attribute("axis") || attribute("axis")->kind != "Int"))
     llvm::PrintFatalError(record.getLoc(), mnemonic() + ": `batchAxis` takes an attribute `axis`");
-  if (library())
+  if (library()) {
     signature(); // which it checks
+    llvm::StringRef site = record.getValueAsString("failsAt");
+    if (!site.empty() && !llvm::is_contained(kSiteKinds, site))
+      llvm::PrintFatalError(record.getLoc(), mnemonic() + ": program/SiteKinds.def has no kind '" + site + "'");
+    if (site.empty() == (op_.getTrait("::calque::ir::MayFail") != nullptr))
+      llvm::PrintFatalError(record.getLoc(), mnemonic() + ": `failsAt` and the trait Calque_MayFail go together");
+  }
   for (llvm::StringRef field : {"partials", "vjp"})
     if (size_t count = dags(field).size(); count && static_cast<int>(count) != numOperands())
       llvm::PrintFatalError(record.getLoc(), mnemonic() + ": " + field + " has " + std::to_string(count) +

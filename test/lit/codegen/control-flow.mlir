@@ -317,6 +317,28 @@ func.func @swapped(%n: tensor<i64>, %x: tensor<99xf32>, %y: tensor<99xf32>) -> t
 
 // -----
 
+// The slice must have the columns of the array, which only the call knows: the runtime's loop checks it.
+// CHECK: calque.runtime = "calque_rt_while"
+// CHECK-LABEL: func.func @columns(
+// CHECK: sizes_differ
+func.func @columns(%n: tensor<i64>, %x: tensor<99x?xf32>, %y: tensor<3xf32>) -> tensor<99x?xf32> {
+  %zero = calque.constant {value = dense<0> : tensor<i64>} : () -> tensor<i64>
+  %r:2 = calque.while %zero, %x, %n, %y : (tensor<i64>, tensor<99x?xf32>, tensor<i64>, tensor<3xf32>) -> (tensor<i64>, tensor<99x?xf32>) {
+  ^bb0(%i: tensor<i64>, %a: tensor<99x?xf32>, %m: tensor<i64>, %b: tensor<3xf32>):
+    %0 = calque.less %i, %m : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    vector.yield %0 : tensor<i1>
+  } {
+  ^bb0(%i: tensor<i64>, %a: tensor<99x?xf32>, %m: tensor<i64>, %b: tensor<3xf32>):
+    %one = calque.constant {value = dense<1> : tensor<i64>} : () -> tensor<i64>
+    %0 = calque.add %i, %one : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %1 = calque.update_at %a, %i, %b {axis = 0 : i64} : (tensor<99x?xf32>, tensor<i64>, tensor<3xf32>) -> tensor<99x?xf32>
+    vector.yield %0, %1 : tensor<i64>, tensor<99x?xf32>
+  }
+  return %r#1 : tensor<99x?xf32>
+}
+
+// -----
+
 // What is put on a stack, and taken from it, is memory of the call's stacks.
 // CHECK-LABEL: func.func @kept(
 // CHECK-NOT: calque_rt_stack_push
