@@ -24,13 +24,14 @@ public:
   // `operands` are those of the operation, with the mapped axis as axis 0 where `batched`. `examples` is any tensor
   // with the mapped axis as axis 0. `body` emits a block at the builder's insertion point, on arguments that are
   // stacked unless they have the block's own types, and returns what it yields: stacked too, but for the values
-  // numbered in `single`.
+  // numbered in `single`. `running`: see below, for the operations of the block.
   using Body = llvm::function_ref<llvm::FailureOr<llvm::SmallVector<Value>>(
-      mlir::OpBuilder &builder, mlir::Block &block, llvm::ArrayRef<Value> arguments,
-      const llvm::SmallBitVector *single)>;
+      mlir::OpBuilder &builder, mlir::Block &block, llvm::ArrayRef<Value> arguments, const llvm::SmallBitVector *single,
+      Value running)>;
   BatchRule(mlir::OpBuilder &builder, mlir::Operation *op, llvm::ArrayRef<Value> operands,
-            const llvm::SmallBitVector &batched, Value examples, Body body = nullptr)
-      : builder(builder), op(op), body(body), operands(operands), batched(batched), examples(examples) {}
+            const llvm::SmallBitVector &batched, Value examples, Body body = nullptr, Value running = nullptr)
+      : builder(builder), op(op), body(body), running(running), operands(operands), batched(batched),
+        examples(examples) {}
 
   template <typename Op, typename... Args> Value create(Args &&...args) {
     return Op::create(builder, op->getLoc(), std::forward<Args>(args)...);
@@ -73,6 +74,10 @@ public:
   Value merge(Value value) { return mergeInto(value, 0); }
   Value part(Value value, Value like) { return partFrom(value, 0, like, 1); }
 
+  // Which examples run the operation and decide as a bool for each example says. Null if nothing in a region fails, so
+  // that it may run for all.
+  Value runningWhere(Value decision, mlir::Region &region);
+
   // Emits the operation on other operands, with the same attributes.
   Value apply(llvm::ArrayRef<Value> arguments);
 
@@ -90,6 +95,9 @@ public:
   mlir::OpBuilder &builder;
   mlir::Operation *op;
   const Body body;
+  // Which examples run the operation: a bool for each. The others are done with it, and their results are not used.
+  // Null: all run it, or nothing in its regions fails.
+  const Value running;
 
 private:
   Value zerosLike(Value value);

@@ -110,8 +110,11 @@ LogicalResult CondOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &resu
     Region then, otherwise;
     llvm::SmallBitVector single = dependent;
     single.flip();
-    if (failed(batchBody(rule, getThen(), then, ValueRange(inputs).getTypes(), &single)) ||
-        failed(batchBody(rule, getOtherwise(), otherwise, ValueRange(inputs).getTypes(), &single)))
+    const bool givesRunning = rule.running && (mayFail(getThen()) || mayFail(getOtherwise()));
+    if (givesRunning)
+      inputs.push_back(rule.running);
+    if (failed(batchBody(rule, getThen(), then, ValueRange(inputs).getTypes(), &single, givesRunning)) ||
+        failed(batchBody(rule, getOtherwise(), otherwise, ValueRange(inputs).getTypes(), &single, givesRunning)))
       return failure();
     auto created =
         CondOp::create(rule.builder, getLoc(), then.front().getTerminator()->getOperandTypes(), rule[0], inputs);
@@ -127,8 +130,12 @@ LogicalResult CondOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &resu
   llvm::SmallBitVector single(getNumResults());
   for (unsigned i = 0; i < single.size(); ++i)
     single[i] = !dependent[i] || cast<RankedTensorType>(getResult(i).getType()).hasStaticShape();
-  FailureOr<SmallVector<Value>> then = rule.body(rule.builder, getThen().front(), inputs, &single),
-                                otherwise = rule.body(rule.builder, getOtherwise().front(), inputs, &single);
+  Value takesThen = rule.runningWhere(rule[0], getThen()), takesOther;
+  if (mayFail(getOtherwise()))
+    takesOther = rule.runningWhere(rule.create<LogicalNotOp>(rule[0]), getOtherwise());
+  FailureOr<SmallVector<Value>> then = rule.body(rule.builder, getThen().front(), inputs, &single, takesThen),
+                                otherwise =
+                                    rule.body(rule.builder, getOtherwise().front(), inputs, &single, takesOther);
   if (failed(then) || failed(otherwise))
     return failure();
   for (auto [i, result] : llvm::enumerate(getResults())) {
@@ -232,8 +239,11 @@ LogicalResult WhileOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &res
   if (!decidesForEach) {
     Region condition, body;
     llvm::SmallBitVector decision(1, true);
-    if (failed(batchBody(rule, getCondition(), condition, ValueRange(values).getTypes(), &decision)) ||
-        failed(batchBody(rule, getBody(), body, ValueRange(values).getTypes(), &single)))
+    const bool givesRunning = rule.running && (mayFail(getCondition()) || mayFail(getBody()));
+    if (givesRunning)
+      values.push_back(rule.running);
+    if (failed(batchBody(rule, getCondition(), condition, ValueRange(values).getTypes(), &decision, givesRunning)) ||
+        failed(batchBody(rule, getBody(), body, ValueRange(values).getTypes(), &single, givesRunning)))
       return failure();
     auto created = WhileOp::create(rule.builder, getLoc(), body.front().getTerminator()->getOperandTypes(), values,
                                    getCheckpoint(), ArrayRef<int64_t>());
@@ -247,11 +257,11 @@ LogicalResult WhileOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &res
   // The loop runs until all examples are through. A mask tells which still run; the others keep their values.
   if (!isMemoryEffectFree(*this))
     return rule.refuse("ends for each example on its own, and has effects");
-  FailureOr<SmallVector<Value>> first = rule.body(rule.builder, conditionBlock, values, nullptr);
+  FailureOr<SmallVector<Value>> first = rule.body(rule.builder, conditionBlock, values, nullptr, rule.running);
   if (failed(first))
     return failure();
   SmallVector<Value> all(values.begin(), values.begin() + count);
-  all.push_back((*first)[0]);
+  all.push_back(rule.running ? rule.create<LogicalAndOp>(rule.running, (*first)[0]) : (*first)[0]);
   all.append(values.begin() + count, values.end());
   auto created = WhileOp::create(rule.builder, getLoc(), ValueRange(all).take_front(count + 1).getTypes(), all,
                                  getCheckpoint(), ArrayRef<int64_t>());
@@ -266,7 +276,7 @@ LogicalResult WhileOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &res
              [&](OpBuilder &inside, ValueRange arguments) -> SmallVector<Value> {
                SmallVector<Value> taken(arguments.take_front(count));
                llvm::append_range(taken, arguments.drop_front(count + 1));
-               FailureOr<SmallVector<Value>> next = rule.body(inside, bodyBlock, taken, &single);
+               FailureOr<SmallVector<Value>> next = rule.body(inside, bodyBlock, taken, &single, arguments[count]);
                if (failed(next))
                  return filled = failure(), SmallVector<Value>(arguments.take_front(count + 1));
                OpBuilder::InsertionGuard guard(rule.builder);
@@ -282,7 +292,8 @@ LogicalResult WhileOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &res
                SmallVector<Value> state(*next);
                llvm::append_range(state, arguments.drop_front(count + 1));
                inside.setInsertionPointToEnd(arguments[0].getParentBlock());
-               FailureOr<SmallVector<Value>> still = rule.body(inside, conditionBlock, state, nullptr);
+               FailureOr<SmallVector<Value>> still =
+                   rule.body(inside, conditionBlock, state, nullptr, arguments[count]);
                if (failed(still))
                  return filled = failure(), SmallVector<Value>(arguments.take_front(count + 1));
                next->push_back(LogicalAndOp::create(inside, getLoc(), arguments[count], (*still)[0]));

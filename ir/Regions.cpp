@@ -79,14 +79,26 @@ void fillRegion(Region &region, OpBuilder &builder, Location location, TypeRange
   vector::YieldOp::create(inside, location, yielded);
 }
 
+bool mayFail(Operation *op) {
+  if (op->hasTrait<MayFail>())
+    return true;
+  return op->hasTrait<MayFailOnIntegers>() && isa<IntegerType>(getElementTypeOrSelf(op->getResult(0).getType()));
+}
+
+bool mayFail(Region &region) {
+  return region.walk([](Operation *op) { return mayFail(op) ? WalkResult::interrupt() : WalkResult::advance(); })
+      .wasInterrupted();
+}
+
 LogicalResult batchBody(BatchRule &rule, Region &from, Region &to, TypeRange arguments,
-                        const llvm::SmallBitVector *single) {
+                        const llvm::SmallBitVector *single, bool givesRunning) {
   Block &block = to.emplaceBlock();
   block.addArguments(arguments, SmallVector<Location>(arguments.size(), rule.op->getLoc()));
   OpBuilder inside(rule.op->getContext(), rule.builder.getListener()); // the region may have no parent operation yet
   inside.setInsertionPointToEnd(&block);
   FailureOr<SmallVector<Value>> yielded =
-      rule.body(inside, from.front(), SmallVector<Value>(block.getArguments()), single);
+      rule.body(inside, from.front(), SmallVector<Value>(block.getArguments().drop_back(givesRunning)), single,
+                givesRunning ? block.getArguments().back() : Value());
   if (succeeded(yielded))
     vector::YieldOp::create(inside, rule.op->getLoc(), *yielded);
   return yielded;

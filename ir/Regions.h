@@ -40,10 +40,15 @@ llvm::SmallVector<mlir::Value> emitWithoutEffects(mlir::Region &region, mlir::Op
 void fillRegion(mlir::Region &region, mlir::OpBuilder &builder, mlir::Location location, mlir::TypeRange arguments,
                 llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::OpBuilder &inside, mlir::ValueRange)> fill);
 
+// Whether a call may fail at an operation, or at one in a region.
+bool mayFail(mlir::Operation *op);
+bool mayFail(mlir::Region &region);
+
 // Fills the region `to` with the operations of `from` on stacked arguments. Each value that it yields has the mapped
-// axis, except the values whose bits are set in `single`.
+// axis, except the values whose bits are set in `single`. `givesRunning`: the last argument is not one of `from`'s, but
+// says which examples run.
 llvm::LogicalResult batchBody(BatchRule &rule, mlir::Region &from, mlir::Region &to, mlir::TypeRange arguments,
-                              const llvm::SmallBitVector *single = nullptr);
+                              const llvm::SmallBitVector *single = nullptr, bool givesRunning = false);
 
 // A scalar of int64.
 mlir::Value number(mlir::OpBuilder &builder, mlir::Location location, int64_t value);

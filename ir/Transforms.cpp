@@ -121,13 +121,18 @@ void CustomGradientOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVe
 LogicalResult CustomGradientOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
   // Every operand gets the mapped axis. The cotangent of an input without one is then the sum along that axis.
   SmallVector<Value> all = rule.all();
-  ArrayRef<int64_t> counts = getCounts();
+  SmallVector<int64_t> counts(getCounts());
+  const bool givesRunning = rule.running && mayFail(getPullback());
+  if (givesRunning) {
+    all.push_back(rule.running);
+    ++counts[2];
+  }
   SmallVector<Type> types =
       llvm::map_to_vector(ArrayRef(all).slice(counts[0], counts[1]), [](Value value) { return value.getType(); });
   auto created = CustomGradientOp::create(rule.builder, getLoc(), types, all, counts);
   for (Value capture : ArrayRef(all).drop_front(counts[0] + counts[1]))
     types.push_back(capture.getType());
-  if (failed(batchBody(rule, getPullback(), created.getPullback(), types)))
+  if (failed(batchBody(rule, getPullback(), created.getPullback(), types, nullptr, givesRunning)))
     return failure();
   llvm::append_range(results, created.getResults());
   return success();
@@ -190,9 +195,12 @@ void CheckpointOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVector
 
 LogicalResult CheckpointOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
   SmallVector<Value> all = rule.all();
+  const bool givesRunning = rule.running && mayFail(getBody());
+  if (givesRunning)
+    all.push_back(rule.running);
   // The body is emitted into a detached region first, because the types that it yields are those of the results.
   Region body;
-  if (failed(batchBody(rule, getBody(), body, ValueRange(all).getTypes())))
+  if (failed(batchBody(rule, getBody(), body, ValueRange(all).getTypes(), nullptr, givesRunning)))
     return failure();
   auto created = CheckpointOp::create(rule.builder, getLoc(), body.front().getTerminator()->getOperandTypes(), all);
   created.getBody().takeBody(body);

@@ -1,5 +1,6 @@
 #include "ir/BatchRule.h"
 #include "ir/GradientRule.h"
+#include "ir/Regions.h"
 #include "passes/Transforms.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -114,10 +115,20 @@ private:
       isStacked[i] = static_cast<bool>(all);
       operands.push_back(all ? all : same.lookupOrDefault(operand));
     }
-    auto body = [&](OpBuilder &inside, Block &block, ArrayRef<Value> arguments, const llvm::SmallBitVector *single) {
-      return repeat(inside, block, arguments, single);
+    auto body = [&](OpBuilder &inside, Block &block, ArrayRef<Value> arguments, const llvm::SmallBitVector *single,
+                    Value runningInside) {
+      Value outside = std::exchange(running, runningInside);
+      Value outer = examples;
+      if (running) // a region is isolated from above: it has the mapped axis from its arguments only
+        examples = running;
+      FailureOr<SmallVector<Value>> yielded = repeat(inside, block, arguments, single);
+      running = outside;
+      examples = outer;
+      return yielded;
     };
-    BatchRule rule(here, op, operands, isStacked, examples, body);
+    if (running && mayFail(op))
+      makeHarmless(here, op, operands, isStacked);
+    BatchRule rule(here, op, operands, isStacked, examples, body, running);
     SmallVector<Value> results;
     if (failed(schemaOp.buildBatched(rule, results)))
       return failure();
@@ -138,6 +149,29 @@ private:
     return success();
   }
 
+  // Gives an operation operands with which it does not fail for examples that do not run it: index 0, and a divisor of
+  // 1. Where an operand is the same for all examples, one that runs it is enough to take it as it is.
+  void makeHarmless(OpBuilder &here, Operation *op, SmallVectorImpl<Value> &operands,
+                    const llvm::SmallBitVector &isStacked) {
+    BatchRule rule(here, op, operands, isStacked, running);
+    const bool divides = op->hasTrait<MayFailOnIntegers>();
+    const std::uint32_t deciding =
+        divides ? 1u << 1 : calque::schema::schemaOf(cast<SchemaOpInterface>(op).schemaId()).selecting;
+    Value any;
+    for (unsigned i = 0; i < operands.size() && i < 32; ++i) {
+      if (!(deciding >> i & 1))
+        continue;
+      auto scalar = RankedTensorType::get({}, getElementTypeOrSelf(operands[i].getType()));
+      Value harmless = rule.create<ConstantOp>(
+          cast<ElementsAttr>(DenseElementsAttr::get(scalar, here.getIntegerAttr(scalar.getElementType(), divides))));
+      if (!isStacked[i] && !any)
+        any = rule.create<AnyOp>(running, ArrayRef<int64_t>{0}, false);
+      Value runs =
+          isStacked[i] ? rule.aligned(running, cast<RankedTensorType>(op->getOperand(i).getType()).getRank()) : any;
+      operands[i] = rule.create<SelectOp>(runs, operands[i], harmless);
+    }
+  }
+
   // Emits a block on arguments, of which at least one is stacked; returns what it yields: see BatchRule.
   FailureOr<SmallVector<Value>> repeat(OpBuilder &inside, Block &block, ArrayRef<Value> arguments,
                                        const llvm::SmallBitVector *single) {
@@ -147,13 +181,20 @@ private:
       same.erase(argument);
       if (isOfOne(argument, given))
         same.map(argument, given);
-      else // a region is isolated from above: it has the mapped axis from its arguments only
+      else
         stacked[argument] = examples = given;
     }
     LogicalResult repeated = success();
     for (Operation &op : block.without_terminator()) {
-      if (llvm::any_of(op.getOperands(), [&](Value operand) { return stacked.contains(operand); })) {
+      const bool failsInside = running && llvm::any_of(op.getRegions(), [](Region &each) { return mayFail(each); });
+      if (failsInside || llvm::any_of(op.getOperands(), [&](Value operand) { return stacked.contains(operand); })) {
         repeated = repeat(inside, &op);
+      } else if (running && mayFail(&op)) {
+        SmallVector<Value> operands;
+        for (Value operand : op.getOperands())
+          operands.push_back(same.lookupOrDefault(operand));
+        makeHarmless(inside, &op, operands, llvm::SmallBitVector(operands.size(), false));
+        inside.clone(op, same)->setOperands(operands);
       } else {
         inside.clone(op, same);
       }
@@ -219,6 +260,7 @@ private:
   OpBuilder builder;
   ValueRange values;
   Value examples;
+  Value running; // see BatchRule
   llvm::DenseMap<Value, Value> stacked;
   llvm::DenseSet<Value> taken; // values that stand for slices or results
   IRMapping same;              // in a region, the clones of values without the mapped axis
