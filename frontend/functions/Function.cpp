@@ -122,7 +122,7 @@ void runConcrete(FunctionCore &core, FunctionTrace &concrete, const Arguments &a
                                       "' was loaded, so that there is no C++ code to follow: save it after a call "
                                       "that goes as far, or loop by while_loop or for_range"),
                          error.location());
-      trace = &core.fartherThan(*trace, arguments, body, userLine(where));
+      trace = &core.fartherThan(*trace, error, arguments, body, userLine(where));
       warnOfFarthest(trace->level, error); // without the function's lock, because a handler may call the function
       if (!error.mayRepeat)
         throwNotRepeated(error);

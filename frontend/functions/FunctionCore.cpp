@@ -135,8 +135,11 @@ std::vector<BoundVariable> boundVariables(const Trace &trace) {
 } // namespace
 
 std::shared_ptr<FunctionTrace> FunctionCore::trace(Signature signature, const Arguments &arguments, CallBody body,
-                                                   SourceLocation call, bool mayFallBack, int level) {
-  FollowScope scope(level);
+                                                   SourceLocation call, bool mayFallBack, int level,
+                                                   std::shared_ptr<FollowMemory> memory) {
+  if (!memory)
+    memory = std::make_shared<FollowMemory>();
+  FollowScope scope(level, memory);
   std::vector<TracedParameter> parameters;
   for (const SignaturePart &part : signature.parts)
     if (part.kind == SignaturePart::Kind::Tensor)
@@ -179,6 +182,7 @@ std::shared_ptr<FunctionTrace> FunctionCore::trace(Signature signature, const Ar
   concrete->recording = trace->recording; // a copy, because a tape that outlives the lambda reads the original
   concrete->prototype = std::move(prototype);
   concrete->level = level;
+  concrete->memory = std::move(memory);
   concrete->key = signature.key;
   concrete->unknown = signature.unknown;
   concrete->hash = hashKey(concrete->key);
@@ -364,14 +368,16 @@ std::shared_ptr<FunctionTrace> FunctionCore::exactly(Signature signature, const 
   return concrete;
 }
 
-FunctionTrace &FunctionCore::fartherThan(FunctionTrace &concrete, const Arguments &arguments, CallBody body,
-                                         SourceLocation call) {
+FunctionTrace &FunctionCore::fartherThan(FunctionTrace &concrete, const LoopTooFar &error, const Arguments &arguments,
+                                         CallBody body, SourceLocation call) {
   TraceLock::Guard guard(lock, call);
   if (concrete.farther.load(std::memory_order_relaxed)) // another thread was first
     return concrete.latest();
   Clock::time_point start = Clock::now();
+  if (concrete.memory)
+    concrete.memory->tooFar = error.location();
   std::shared_ptr<FunctionTrace> made =
-      trace(concrete.signature, arguments, body, call, concrete.relaxed, concrete.level + 1);
+      trace(concrete.signature, arguments, body, call, concrete.relaxed, concrete.level + 1, concrete.memory);
   made->relaxed = concrete.relaxed;
   made->history = concrete.history;
   if (made->history)

@@ -51,6 +51,7 @@ struct FunctionTrace : KeyEntry, std::enable_shared_from_this<FunctionTrace> {
   // `level` is how far tracing has followed the loops of C++ code. `fartherOwned` is the trace that replaces this one
   // after a call has needed more iterations.
   int level = 0;
+  std::shared_ptr<FollowMemory> memory;
   std::shared_ptr<FunctionTrace> fartherOwned;
   std::atomic<FunctionTrace *> farther{nullptr}; // `fartherOwned`, once it is there
   std::shared_ptr<const FunctionTrace> shareLatest() const {
@@ -108,7 +109,8 @@ public:
                                          SourceLocation where);
   // Makes the trace that follows loops farther than `concrete`. The call needs more iterations than `concrete` has
   // followed.
-  FunctionTrace &fartherThan(FunctionTrace &concrete, const Arguments &arguments, CallBody body, SourceLocation where);
+  FunctionTrace &fartherThan(FunctionTrace &concrete, const LoopTooFar &error, const Arguments &arguments,
+                             CallBody body, SourceLocation where);
   const Code &codeOf(FunctionTrace &concrete, const SourceLocation &where);
   const Code &checkedCodeOf(FunctionTrace &concrete, const SourceLocation &where);
   void noteCall() {
@@ -143,7 +145,8 @@ private:
 
   // The caller of the following functions holds the lock.
   std::shared_ptr<FunctionTrace> trace(Signature signature, const Arguments &arguments, CallBody body,
-                                       SourceLocation where, bool mayFallBack, int level = 0);
+                                       SourceLocation where, bool mayFallBack, int level = 0,
+                                       std::shared_ptr<FollowMemory> memory = nullptr);
   std::shared_ptr<FunctionTrace> traceRelaxed(const Signature &signature, const Arguments &arguments, CallBody body,
                                               SourceLocation where, std::string &note);
   FunctionTrace *insert(std::shared_ptr<FunctionTrace> concrete, SourceLocation where, double milliseconds,

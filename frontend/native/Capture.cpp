@@ -122,7 +122,8 @@ class Capture {
 public:
   Capture(absl::FunctionRef<HostResults()> body, SourceLocation where)
       : body(body), where(where), around(currentTrace()),
-        constants(around->madeConstants ? around->madeConstants : std::make_shared<MadeConstants>()) {}
+        constants(around->madeConstants ? around->madeConstants : std::make_shared<MadeConstants>()),
+        lesson(nextLesson()) {}
 
   std::vector<Tensor> run() {
     for (;;)
@@ -139,15 +140,37 @@ private:
     for (std::size_t index : assigned)
       initial.push_back(words.outsideOf(Variable(around->root().variables[index]).value(where), false));
     auto followed = [&](const Decisions &decisions) { return follow(decisions); };
-    Learner learner(followed, limitsAt(followLevel()));
-    try {
-      learner.learn();
-    } catch (const NotCaptured &) {
-      settleSources(); // with what is known then it may go
-      throw;
-    }
-    settleSources();
-    Learner::Learnt learnt = learner.result(words.counters(where));
+    std::optional<Learner> learner; // whose nodes the samples of what is learnt are of
+    auto learn = [&](std::size_t unrolled) {
+      std::optional<schema::SourceLine> tooFar;
+      if (std::optional<SourceLocation> loop = loopTooFar())
+        tooFar = lineOf(*loop);
+      learner.emplace(followed, limitsAt(followLevel()), unrolled, lesson && lesson->graph ? *lesson : Lesson(),
+                      tooFar);
+      try {
+        learner->learn();
+      } catch (const NotCaptured &) {
+        settleSources(); // with what is known then it may go
+        throw;
+      }
+      settleSources();
+    };
+    std::optional<NotCaptured> first;
+    // Short loops around others do not repeat those if all counts are counts, or all but the shortest.
+    for (std::size_t unrolled : {Learner::kUnrolled, std::size_t(1), std::size_t(4)})
+      try {
+        learn(unrolled);
+        first.reset();
+        break;
+      } catch (const NotCaptured &reason) {
+        if (!first)
+          first = reason;
+      }
+    if (first)
+      throw *first;
+    if (lesson)
+      *lesson = learner->lesson();
+    Learner::Learnt learnt = learner->result(words.counters(where));
     std::vector<Tensor> results = emit(learnt.graph, learnt.samples, words, followLevel() < kFarthestLevel);
     const std::size_t numResults = results.size() - assigned.size();
     for (std::size_t i = 0; i < assigned.size(); ++i)
@@ -294,6 +317,7 @@ private:
   const SourceLocation where;
   const std::shared_ptr<Trace> around;
   const std::shared_ptr<MadeConstants> constants;
+  Lesson *const lesson; // of traces before this one, and for those after it
   Words words;
   std::vector<std::size_t> assigned;          // variables, by their index in the outermost trace
   std::vector<Value> initial;                 // what they are before

@@ -287,10 +287,13 @@ private:
     Values values{q, complete(q, std::move(arguments)), {}};
     if (graph[q].isEnd)
       return fail(values);
-    if (graph[q].edges[1].to < 0)
-      return go(std::move(values), 0, targets);
     const States loop = ways.loopOf(q, targets);
-    return loop.empty() ? decide(std::move(values), targets) : iterate(std::move(values), loop, targets);
+    return loop.empty() ? pass(std::move(values), targets) : iterate(std::move(values), loop, targets);
+  }
+
+  // What follows a state, which decides nothing if it has one edge.
+  Outcome pass(Values values, const States &targets) {
+    return graph[values.state].edges[1].to < 0 ? go(std::move(values), 0, targets) : decide(std::move(values), targets);
   }
 
   // An end that throws.
@@ -441,7 +444,7 @@ private:
         [&](const std::vector<Tensor> &variables) { return equal(Operand(variables[0], where), Operand(q, where)); },
         [&](const std::vector<Tensor> &variables) {
           parameters = outcomeOf(variables, order).arguments.at(q);
-          body = decide(Values{q, parameters, {}}, inner);
+          body = pass(Values{q, parameters, {}}, inner);
           return flat(body, order, where);
         },
         startOf(begin, q, order, where), where);

@@ -10,11 +10,28 @@ namespace calque::detail {
 
 namespace {
 thread_local int currentLevel = 0;
+thread_local std::shared_ptr<FollowMemory> currentMemory;
+thread_local std::size_t nextCapture = 0;
 } // namespace
 
 int followLevel() { return currentLevel; }
-FollowScope::FollowScope(int level) : before(std::exchange(currentLevel, level)) {}
-FollowScope::~FollowScope() { currentLevel = before; }
+FollowScope::FollowScope(int level, std::shared_ptr<FollowMemory> memory)
+    : levelBefore(std::exchange(currentLevel, level)), memoryBefore(std::exchange(currentMemory, std::move(memory))),
+      nextBefore(std::exchange(nextCapture, 0)) {}
+FollowScope::~FollowScope() {
+  currentLevel = levelBefore;
+  currentMemory = std::move(memoryBefore);
+  nextCapture = nextBefore;
+}
+
+native::Lesson *nextLesson() {
+  if (!currentMemory)
+    return nullptr;
+  std::deque<native::Lesson> &lessons = currentMemory->lessons;
+  if (nextCapture == lessons.size())
+    lessons.emplace_back();
+  return &lessons[nextCapture++];
+}
 
 native::Limits limitsAt(int level) {
   native::Limits limits;
@@ -28,6 +45,8 @@ native::Limits limitsAt(int level) {
   }
   return limits;
 }
+
+std::optional<SourceLocation> loopTooFar() { return currentMemory ? currentMemory->tooFar : std::nullopt; }
 
 std::string tooFarText(std::size_t iterations) {
   return absl::StrCat("the loop goes on beyond ", iterations,

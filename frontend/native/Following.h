@@ -9,6 +9,9 @@
 #include "calque/error.h"
 #include "frontend/native/Routes.h"
 
+#include <deque>
+#include <memory>
+#include <optional>
 #include <string>
 
 namespace calque::detail {
@@ -17,18 +20,31 @@ namespace calque::detail {
 // iterations.
 inline constexpr int kFarthestLevel = 3;
 
+// What the traces of one lambda keep for those that follow its loops farther: what each capture of native control flow
+// has learnt, in the order of the captures.
+struct FollowMemory {
+  std::deque<native::Lesson> lessons;
+  std::optional<SourceLocation> tooFar; // the loop that a call went on in beyond what was followed
+};
+
 // The level on which this thread traces.
 int followLevel();
 class FollowScope {
 public:
-  explicit FollowScope(int level);
+  FollowScope(int level, std::shared_ptr<FollowMemory> memory);
   ~FollowScope();
   FollowScope(const FollowScope &) = delete;
   FollowScope &operator=(const FollowScope &) = delete;
 
 private:
-  const int before;
+  const int levelBefore;
+  std::shared_ptr<FollowMemory> memoryBefore;
+  const std::size_t nextBefore;
 };
+// What the next capture of this thread keeps; null outside of a scope. Valid within the scope.
+native::Lesson *nextLesson();
+// The line of the loop that is to be followed farther; none: all loops are.
+std::optional<SourceLocation> loopTooFar();
 
 native::Limits limitsAt(int level);
 
@@ -49,14 +65,16 @@ void warnOfFarthest(int level, const LoopTooFar &error);
 
 // Traces and runs, on farther levels if needed, until the call needs no more iterations than were followed.
 template <typename Attempt> auto followAsFarAsNeeded(Attempt attempt) {
+  auto memory = std::make_shared<FollowMemory>();
   for (int level = followLevel();;)
     try {
-      FollowScope scope(level);
+      FollowScope scope(level, memory);
       return attempt();
     } catch (const LoopTooFar &error) {
       if (!error.mayRepeat)
         throwNotRepeated(error);
       warnOfFarthest(++level, error);
+      memory->tooFar = error.location();
     }
 }
 

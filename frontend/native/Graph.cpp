@@ -57,39 +57,39 @@ void Graph::findLoops() {
 
 //===-- Ways through a graph --------------------------------------------------------------------===//
 
-const absl::InlinedVector<Navigator::Hop, 2> &Navigator::begin() {
+const Navigator::Hops &Navigator::begin() {
   hops.clear();
   hop(Graph::kStart, 0);
   return hops;
 }
 
-const absl::InlinedVector<Navigator::Hop, 2> &Navigator::take(bool side) {
+const Navigator::Hops &Navigator::take(bool side) {
   hops.clear();
-  std::size_t &count = uses_[static_cast<std::size_t>(state_)][side];
-  if (++count == graph[state_].limits[1 + side]) {
-    count = 0;
-    hop(state_, State::kUsed + side);
-  } else {
-    hop(state_, side);
-  }
+  hop(state_, side);
   return hops;
 }
 
 void Navigator::hop(int from, std::size_t slot) {
-  const int to = graph[from].edges[slot].to;
+  const Edge &edge = graph[from].edges[slot];
   hops.push_back({from, slot});
-  const bool isInside = graph.loopOf(to).contains(from) && !(slot >= State::kArrived && from == to);
-  std::size_t &arrivals = arrivals_[static_cast<std::size_t>(to)];
-  arrivals = isInside ? arrivals + 1 : 0;
-  for (std::size_t q = 1; q < graph.size(); ++q)
-    if (int loop = graph.innermost[q];
-        loop >= 0 && graph.loopOf(loop).contains(to) && !graph.loopOf(loop).contains(from))
-      uses_[q] = {0, 0};
-  state_ = to;
-  if (isInside && arrivals == graph[to].limits[0]) {
-    arrivals = 0;
-    hop(to, State::kArrived);
-  }
+  for (int counter : edge.resets)
+    counts[static_cast<std::size_t>(counter)] = 0;
+  state_ = edge.to;
+  if (state_ < 0 || !graph[state_].isGate())
+    return;
+  const auto counter = static_cast<std::size_t>(graph[state_].counter);
+  const bool isReached = ++counts[counter] == graph.limits[counter];
+  if (isReached)
+    counts[counter] = 0;
+  hop(state_, isReached);
+}
+
+std::string Navigator::gates() const {
+  std::string decided;
+  for (auto [from, slot] : hops)
+    if (graph[from].isGate())
+      decided += slot ? 'r' : 'n';
+  return decided.find('r') == std::string::npos ? std::string() : decided;
 }
 
 namespace {
@@ -102,6 +102,8 @@ public:
     bool agrees = follow(navigator.begin());
     while (agrees && at.decisions < path.decisions.size()) {
       const Decision &decision = path.decisions[at.decisions];
+      if (navigator.state() < 0)
+        return at;
       const State &state = graph[navigator.state()];
       agrees = !state.isEnd && valueOf(state.condition) == decision.condition;
       at.isOfValues = !state.isEnd;
@@ -110,6 +112,8 @@ public:
       ++at.decisions;
       agrees = follow(navigator.take(decision.taken));
     }
+    if (navigator.state() < 0)
+      return at;
     const State &state = graph[navigator.state()];
     if (agrees && state.isEnd && state.end == path.end) {
       at.isOfValues = true;
@@ -121,17 +125,14 @@ public:
   }
 
 private:
-  bool follow(const absl::InlinedVector<Navigator::Hop, 2> &hops) {
+  bool follow(const Navigator::Hops &hops) {
     const bool isLast = at.decisions == path.decisions.size();
     const std::size_t limit = isLast ? path.steps.size() : path.decisions[at.decisions].position;
     for (auto [from, slot] : hops) {
       const Edge &edge = graph[from].edges[slot];
       at.from = from;
       at.slot = slot;
-      at.steps = 0;
       at.isOfValues = false;
-      at.arrivals = navigator.arrivals(edge.to);
-      at.uses = slot < 2 ? navigator.uses(from, slot) : 0;
       if (!steps(edge.steps, limit))
         return false;
       std::vector<Value> next;
@@ -141,6 +142,8 @@ private:
       parameters = std::move(next);
       base = position < path.steps.size() ? path.steps[position].first : path.numValues;
     }
+    if (navigator.state() < 0)
+      return false;
     const State &state = graph[navigator.state()];
     return steps(state.steps, limit) && position == limit && state.isEnd == isLast;
   }
@@ -170,7 +173,6 @@ private:
       if (at.isOfValues)
         return false;
       ++position;
-      ++at.steps;
     }
     return true;
   }

@@ -4,9 +4,9 @@
 
 #include "frontend/native/Path.h"
 
-#include <array>
 #include <optional>
 #include <set>
+#include <string>
 
 namespace calque::detail::native {
 
@@ -27,31 +27,33 @@ struct Edge {
   std::vector<GraphStep> steps;
   int to = -1;
   std::vector<Origin> arguments; // for the parameters of `to`
+  std::vector<int> resets;       // the counters that begin anew where control takes the edge
 };
 
 // Every way into a state ends with the steps of the edge and then the state's own steps. Values are local to a state
-// and its edges.
+// and its edges. The first edge is for a condition that is false, the second for one that is true.
 //
-// Host code may end a loop by counting, and no tensor shows the count. So a state has up to five edges. Two are for a
-// condition that is false, and true. One is taken before the state's steps, when control arrives from inside of the
-// loop for the n-th time. Two are taken when the first, and the second edge, is used for the n-th time. Counts begin
-// when the loop begins.
+// Host code may end a loop by counting, and no tensor shows the count. So an edge may lead to a gate: a state without
+// steps, which decides by a counter. Each time that control comes to one of the counter's gates, the counter goes up by
+// one. Control takes the gate's first edge, and where the counter has reached its limit the second one; the counter
+// then begins anew. It also begins anew on the edges that name it in `resets`.
 struct State {
-  static constexpr std::size_t kArrived = 2, kUsed = 3, kNumEdges = 5;
+  static constexpr std::size_t kNumEdges = 2;
 
   std::vector<GraphStep> steps;
   bool isEnd = false, throws = false;
   Kind end = 0;
   std::vector<Origin> results;
   Origin condition;
-  schema::SourceLine line; // of the condition
+  int counter = -1;        // of a gate
+  schema::SourceLine line; // of the condition; of a gate, of the decision before it
   std::size_t numParameters = 0;
-  Edge edges[kNumEdges];             // of the start, only the first
-  std::size_t limits[3] = {0, 0, 0}; // n for arrivals, and for the uses of each side; 0: no such edge
-  // The number of iterations that were followed, if the state begins a loop. std::nullopt: all of them, because host
-  // code ends the loop.
+  Edge edges[kNumEdges]; // of the start, only the first
+  // The number of iterations that were followed, if the state begins a loop. std::nullopt: the state ends a loop, which
+  // it is in, after iterations that are all known.
   std::optional<std::size_t> iterations = 0;
 
+  bool isGate() const { return counter >= 0; }
   template <typename Visit> void forEachEdge(Visit visit) const {
     for (std::size_t slot = 0; slot < kNumEdges; ++slot)
       if (edges[slot].to >= 0)
@@ -62,6 +64,7 @@ struct State {
 struct Graph {
   static constexpr int kStart = 0;
   std::vector<State> states;
+  std::vector<std::size_t> limits; // of the counters
   // loops: for each state, the states of the loop that it begins, or empty. Control enters the loop only through its
   // first state. innermost: for each state, the first state of the innermost loop around it, or -1.
   std::vector<std::set<int>> loops;
@@ -70,6 +73,12 @@ struct Graph {
   std::size_t size() const { return states.size(); }
   const State &operator[](int state) const { return states[static_cast<std::size_t>(state)]; }
   State &operator[](int state) { return states[static_cast<std::size_t>(state)]; }
+  // The decision or end to which an edge leads where its gates have not reached their limits.
+  int behindGates(int state) const {
+    while (state >= 0 && (*this)[state].isGate())
+      state = (*this)[state].edges[0].to;
+    return state;
+  }
   const std::set<int> &loopOf(int state) const { return loops[static_cast<std::size_t>(state)]; }
 
   void findLoops();
@@ -78,12 +87,9 @@ struct Graph {
 // The place at which a graph does not explain a path.
 struct Disagreement {
   std::size_t decisions = 0; // the number of decisions before
-  // The edge on which control was, and the number of explained steps of the edge and its target.
+  // The edge on which control was.
   int from = Graph::kStart;
-  std::size_t slot = 0, steps = 0;
-  // How often control had arrived at the edge's target from inside of its loop, including this time, and how often it
-  // had used the edge.
-  std::size_t arrivals = 0, uses = 0;
+  std::size_t slot = 0;
   bool isOfValues = false; // the path has the same operations with other values
 };
 std::optional<Disagreement> disagreement(const Graph &graph, const Path &path);
@@ -91,27 +97,30 @@ std::optional<Disagreement> disagreement(const Graph &graph, const Path &path);
 // Follows decisions through a graph, and counts.
 class Navigator {
 public:
-  explicit Navigator(const Graph &graph) : graph(graph), arrivals_(graph.size()), uses_(graph.size(), {0, 0}) {}
+  explicit Navigator(const Graph &graph) : graph(graph), counts(graph.limits.size()) {}
 
   struct Hop {
     int from;
     std::size_t slot;
   };
-  // The edges along which the start, or a decision, leads, in order. There are several if a count is reached.
-  const absl::InlinedVector<Hop, 2> &begin();
-  const absl::InlinedVector<Hop, 2> &take(bool side);
+  using Hops = absl::InlinedVector<Hop, 3>;
+  // The edges along which the start, or a decision, leads, in order. There are several where there are gates.
+  const Hops &begin();
+  const Hops &take(bool side);
+  // The decision or end to which they led; -1 where it is not known.
   int state() const { return state_; }
-  std::size_t arrivals(int state) const { return arrivals_[static_cast<std::size_t>(state)]; }
-  std::size_t uses(int state, std::size_t side) const { return uses_[static_cast<std::size_t>(state)][side]; }
+  bool isAtEnd() const { return state_ < 0 || graph[state_].isEnd; }
+  const std::vector<std::size_t> &counters() const { return counts; }
+  // What the gates among the edges decided: 'r' where the limit was reached, else 'n'. Empty if none was reached.
+  std::string gates() const;
 
 private:
   void hop(int from, std::size_t slot);
 
   const Graph &graph;
   int state_ = Graph::kStart;
-  std::vector<std::size_t> arrivals_;
-  std::vector<std::array<std::size_t, 2>> uses_;
-  absl::InlinedVector<Hop, 2> hops;
+  std::vector<std::size_t> counts;
+  Hops hops;
 };
 
 } // namespace calque::detail::native

@@ -1,4 +1,5 @@
 #include "frontend/native/Learner.h"
+#include "absl/hash/hash.h"
 #include "schema/HashTables.h"
 
 #include <algorithm>
@@ -13,16 +14,10 @@ constexpr std::size_t kMostAttacks = 40;
 // A path that is longer than this when it leaves the graph is taken for a loop that the host ends.
 constexpr std::size_t kLongPath = 300;
 
-// Counts up to this are unrolled.
-constexpr std::size_t kUnrolled = 12;
-
 constexpr char kUnlike[] =
     "its iterations or paths are not alike, as where a C++ number counts, or a std::vector or another "
     "C++ container grows in a loop: for (Tensor i : range(n)) counts by a tensor, and a "
     "TensorArray or scan() keeps what each iteration gives";
-constexpr char kCounts[] =
-    "the host ends or changes the loop by a count that no tensor shows and that is not always the "
-    "same: for (Tensor i : range(n)) counts by a tensor";
 } // namespace
 
 const Path &Learner::follow(const Decisions &decisions) {
@@ -41,49 +36,47 @@ const Path &Learner::follow(const Decisions &decisions) {
   return *paths.try_emplace(decisions, std::make_unique<Path>(std::move(last))).first->second;
 }
 
-// Only what is asked for is added where there are counts, and nothing behind one that is reached in another way.
+// Only what is asked for is added where there are counts.
 void Learner::record(const Decisions &decisions) {
-  const Path &path = follow(decisions);
-  if (bounds.empty())
-    return tree.insert(path, decisions.size() + kBeyond);
-  tree.insert(path, isComplete ? knownGates(decisions) : decisions.size());
+  tree.insert(follow(decisions), decisions.size() + (gates.empty() && unrolled > 1 ? kBeyond : 0));
+  if (!gates.empty())
+    markGates(decisions);
 }
 
-std::size_t Learner::knownGates(const Decisions &decisions) const {
+std::vector<std::size_t> Learner::countsAfter(const Decisions &decisions) const {
   Navigator navigator(graph);
   navigator.begin();
-  for (std::size_t i = 0; i < decisions.size() && !graph[navigator.state()].isEnd; ++i) {
-    for (auto [state, slot] : navigator.take(decisions[i] == '1'))
-      if (slot >= State::kArrived) {
-        const Node *node = tree.find(decisions.substr(0, i + 1));
-        if (!node || node->gate != slot)
-          return i;
-      }
-  }
-  return decisions.size();
+  for (std::size_t i = 0; i < decisions.size() && !navigator.isAtEnd(); ++i)
+    navigator.take(decisions[i] == '1');
+  return navigator.counters();
 }
 
 void Learner::addEvidence(const Decisions &decisions) {
   record(decisions);
-  // A state's own count begins elsewhere: what follows the next one says nothing about it.
+  // Where a state's own counts are others, what follows the next limit says nothing about it.
   std::vector<int> states;
+  std::vector<std::vector<std::size_t>> counts;
   std::vector<std::size_t> nextGate; // by state on the way
   Navigator navigator(graph);
   navigator.begin();
   states.push_back(navigator.state());
+  counts.push_back(navigator.counters());
   std::size_t done = 0;
-  for (std::size_t i = 0; i < decisions.size() && !graph[navigator.state()].isEnd; ++i) {
-    bool isGate = false;
-    for (auto [state, slot] : navigator.take(decisions[i] == '1'))
-      isGate |= slot >= State::kArrived;
-    if (isGate)
+  for (std::size_t i = 0; i < decisions.size() && !navigator.isAtEnd(); ++i) {
+    navigator.take(decisions[i] == '1');
+    if (!navigator.gates().empty())
       for (; done < states.size(); ++done)
         nextGate.push_back(i);
     states.push_back(navigator.state());
+    counts.push_back(navigator.counters());
   }
   nextGate.resize(states.size(), decisions.size());
-  for (std::size_t i = 0; i < states.size() && i < nextGate[i]; ++i)
-    record(representatives[static_cast<std::size_t>(states[i])]->access() + decisions.substr(i, nextGate[i] - i));
+  for (std::size_t i = 0; i < states.size(); ++i)
+    if (states[i] >= 0 && i < nextGate[i]) {
+      const Decisions access = representatives[static_cast<std::size_t>(states[i])]->access();
+      const bool isInPhase = nextGate[i] < decisions.size() && countsAfter(access) == counts[i];
+      record(access + decisions.substr(i, isInPhase ? Decisions::npos : nextGate[i] - i));
+    }
 }
 
 int Learner::addState(Node &node) {
@@ -109,6 +102,8 @@ int Learner::classify(Node &node) {
   for (const Node *each = node.parent; each; each = each->parent)
     above.insert(each);
   for (std::size_t q = 1; q < graph.size(); ++q) {
+    if (!representatives[q])
+      continue;
     const Node &other = *representatives[q];
     bool isLoop = above.contains(&other);
     std::size_t evidence = 0;
@@ -123,48 +118,59 @@ int Learner::classify(Node &node) {
   return best >= 0 ? best : addState(node);
 }
 
+void Learner::expand(Node &node) {
+  if (node.isEnd)
+    return;
+  for (char side : {'0', '1'})
+    if (!node.child(side == '1')) {
+      record(node.access() + side);
+      if (!node.child(side == '1'))
+        throw NotCaptured{"it recurses too deeply", node.line};
+    }
+}
+
 void Learner::build() {
-  graph.states.clear();
-  representatives.clear();
-  explained.clear();
+  graph = {};
   graph.states.emplace_back();
-  isComplete = false;
-  representatives.push_back(nullptr);
-  auto expand = [&](Node &node) {
-    if (node.isEnd)
-      return;
-    for (char side : {'0', '1'})
-      if (!node.child(side == '1')) {
-        record(node.access() + side);
-        if (!node.child(side == '1'))
-          throw NotCaptured{"it recurses too deeply", node.line};
-      }
-  };
+  for (const Counter &counter : counters)
+    graph.limits.push_back(counter.limit);
+  representatives.assign(1, nullptr);
+  gatePlaces.clear();
+  explained.clear();
   expand(tree.root());
-  graph.states[0].edges[0].to = addState(tree.root());
-  for (std::size_t q = 1; q < graph.size(); ++q) {
-    Node &node = *representatives[q];
-    if (node.isEnd)
+  const int first = addState(tree.root());
+  graph.states[0].edges[0].to = first;
+  for (int q = 1; q < static_cast<int>(graph.size()); ++q) {
+    if (graph[q].isGate() || graph[q].isEnd)
       continue;
+    Node &node = *representatives[static_cast<std::size_t>(q)];
     expand(node);
     for (bool side : {false, true}) {
-      Node &child = *node.children[side];
-      expand(child);
-      int to = classify(child); // may move the states
-      graph.states[q].edges[side].to = to;
+      const int to = targetOf(q, side ? "1" : "0", *node.children[side]); // may move the states
+      graph[q].edges[side].to = to;
     }
-    for (const Bound &bound : bounds)
-      if (bound.state == &node)
-        if (Node *behind = tree.find(bound.access)) {
-          expand(*behind);
-          int to = classify(*behind);
-          graph.states[q].edges[bound.slot].to = to;
-          graph.states[q].limits[bound.slot - State::kArrived] = bound.count;
-        }
   }
   graph.findLoops();
-  isComplete = true;
+  applyKnownEffects();
+  lastComplete = graph;
+  markGates();
   samples_ = inferOperands(graph, tree.root(), representatives, prologueLimits);
+}
+
+int Learner::targetOf(int owner, const std::string &edges, Node &behind) {
+  expand(behind);
+  const Gate *gate = gateAt({representatives[static_cast<std::size_t>(owner)], edges});
+  if (!gate)
+    return classify(behind);
+  const int state = addGateState(owner, edges, gate->counter);
+  Node *reached = tree.find(gate->access);
+  int to = targetOf(owner, edges + 'n', behind);
+  graph[state].edges[0].to = to;
+  if (reached) {
+    to = targetOf(owner, edges + 'r', *reached);
+    graph[state].edges[1].to = to;
+  }
+  return state;
 }
 
 bool Learner::explains(const Decisions &decisions) {
@@ -177,144 +183,19 @@ bool Learner::explains(const Decisions &decisions) {
   std::optional<Disagreement> at = disagreement(graph, path);
   if (!at)
     return true;
+  shown.push_back(decisions);
   Decisions shorter;
   for (std::size_t i = 0; i < std::min(at->decisions, path.decisions.size()); ++i)
     shorter += path.decisions[i].taken ? '1' : '0';
   if (isCounted(*at, shorter))
     return false;
-  if (shorter.size() > kLongPath)
-    throw NotCaptured{kCounts, path.decisions[shorter.size() - 1].line};
-  addEvidence(shorter);
-  return false;
-}
-
-bool Learner::isCounted(const Disagreement &at, const Decisions &decisions) {
-  if (at.isOfValues)
-    return false; // a count shows in what is done
-  Navigator navigator(graph);
-  navigator.begin();
-  std::vector<Navigator::Hop> gates;
-  for (char side : decisions)
-    for (auto [state, slot] : navigator.take(side == '1'))
-      if (slot >= State::kArrived)
-        gates.push_back({state, slot});
-  const bool again = std::exchange(lastEvidence, decisions) == decisions;
-  auto hasLimit = [&](int state) {
-    return std::ranges::any_of(graph[state].limits, [](std::size_t n) { return n > 0; });
-  };
-  if (gates.empty() && at.slot < 2 && at.from != Graph::kStart && !hasLimit(at.from) &&
-      !hasLimit(graph[at.from].edges[at.slot].to)) {
-    const int to = graph[at.from].edges[at.slot].to;
-    const std::size_t own = graph[at.from].edges[at.slot].steps.size();
-    if (at.arrivals > kUnrolled && graph.loopOf(to).contains(at.from) && at.steps >= own &&
-        addBound(to, State::kArrived, at.arrivals, decisions))
-      return true;
-    if (at.uses > kUnrolled && graph.innermost[static_cast<std::size_t>(at.from)] >= 0 &&
-        addBound(at.from, State::kUsed + at.slot, at.uses, decisions))
-      return true;
-  }
-  if (gates.empty() && notCounted.size() > 3 && std::max(at.arrivals, at.uses) > kUnrolled)
-    throw NotCaptured{kCounts, graph[at.from].line};
-  // A count that is not always the same: of arrivals if it was of uses, or the other way round.
-  if (!gates.empty() && again)
-    return dropBound(gates.back().from, gates.back().slot);
-  if (at.from != Graph::kStart && decisions.size() > kUnrolled) {
-    const int to = graph[at.from].edges[at.slot].to;
-    if (graph[to].limits[0] && graph.loopOf(to).contains(at.from))
-      return split(to, State::kArrived, decisions) || dropBound(to, State::kArrived);
-    if (at.slot < 2 && graph[at.from].limits[1 + at.slot])
-      return split(at.from, State::kUsed + at.slot, decisions) || dropBound(at.from, State::kUsed + at.slot);
-  }
-  return false;
-}
-
-bool Learner::addBound(int state, std::size_t slot, std::size_t count, const Decisions &decisions) {
-  Node *representative = representatives[static_cast<std::size_t>(state)];
-  if (graph[state].limits[slot - State::kArrived] || notCounted.contains({representative, slot}))
-    return false;
-  tree.insert(follow(decisions), decisions.size());
-  Node *node = tree.find(decisions);
-  if (!node)
-    return false;
-  node->gate = slot;
-  bounds.push_back({representative, slot, count, decisions});
-  // What was seen behind the count on other ways goes.
-  graph[state].limits[slot - State::kArrived] = count;
-  graph[state].edges[slot].to = state; // for the sake of counting
-  cutBehindCounts();
-  return true;
-}
-
-void Learner::cutBehindCounts() {
-  Navigator start(graph);
-  start.begin();
-  std::vector<std::pair<Node *, Navigator>> work{{&tree.root(), start}};
-  while (!work.empty()) {
-    auto [node, at] = std::move(work.back());
-    work.pop_back();
-    if (node->isEnd || graph[at.state()].isEnd)
-      continue;
-    for (bool side : {false, true}) {
-      if (!node->child(side))
-        continue;
-      Navigator next = at;
-      bool isGate = false;
-      for (auto [state, slot] : next.take(side))
-        isGate |= slot >= State::kArrived;
-      if (!isGate)
-        work.emplace_back(node->children[side], std::move(next));
-      else if (!node->children[side]->gate)
-        node->children[side] = nullptr;
-    }
-  }
-}
-
-bool Learner::split(int state, std::size_t slot, const Decisions &decisions) {
-  const Node *representative = representatives[static_cast<std::size_t>(state)];
-  auto bound = std::ranges::find_if(
-      bounds, [&](const Bound &each) { return each.state == representative && each.slot == slot; });
-  if (bound == bounds.end())
-    return false;
-  const int begin = graph.innermost[static_cast<std::size_t>(state)];
-  // The states on a way up to the loop.
-  auto statesOf = [&](const Decisions &way) {
-    std::vector<int> states;
-    Navigator navigator(graph);
-    navigator.begin();
-    states.push_back(navigator.state());
-    for (std::size_t i = 0; i < way.size() && states.back() != begin && !graph[states.back()].isEnd; ++i) {
-      navigator.take(way[i] == '1');
-      states.push_back(navigator.state());
-    }
-    return states;
-  };
-  const std::vector<int> here = statesOf(decisions), there = statesOf(bound->access);
-  // Back to where they come together.
-  std::size_t i = here.size() - 1, j = there.size() - 1;
-  if (here[i] != begin || there[j] != begin)
-    return false;
-  while (i > 0 && j > 0 && here[i - 1] == there[j - 1] && decisions[i - 1] == bound->access[j - 1])
-    --i, --j;
-  if (i == 0 || j == 0)
-    return false;
-  const Node *node = tree.find(decisions.substr(0, i));
-  return node && node != representatives[static_cast<std::size_t>(here[i])] &&
-         apart.insert({node, representatives[static_cast<std::size_t>(here[i])]}).second;
-}
-
-bool Learner::dropBound(int state, std::size_t slot) {
-  Node *representative = representatives[static_cast<std::size_t>(state)];
-  for (auto bound = bounds.begin(); bound != bounds.end(); ++bound)
-    if (bound->state == representative && bound->slot == slot) {
-      notCounted.insert({representative, slot});
-      if (Node *node = tree.find(bound->access))
-        node->gate = 0;
-      // What is behind was seen as what follows a count.
-      if (Node *before = tree.find(bound->access.substr(0, bound->access.size() - 1)))
-        before->children[bound->access.back() == '1'] = nullptr;
-      bounds.erase(bound);
-      return true;
-    }
+  if (shorter.size() > kLongPath && (!at->isOfValues || gates.empty()))
+    throw NotCaptured{kCountsText, path.decisions[shorter.size() - 1].line};
+  // Where values alone differ, the states are right, and the path shows by itself what they take.
+  if (at->isOfValues && std::exchange(lastOfValues, shorter) != shorter)
+    record(shorter);
+  else
+    addEvidence(shorter);
   return false;
 }
 
@@ -323,18 +204,46 @@ bool Learner::check() {
   Limits own = limits;
   for (std::size_t *count : {&own.paths, &own.merged, &own.samples})
     *count = std::min(*count, limits.stepsOfRuns / (shortest + 1));
-  return forEachRoute(graph, own, [&](const Decisions &decisions) { return explains(decisions); }, iterations);
+  auto follow = [&](const Decisions &decisions) { return explains(decisions); };
+  // What refuted graphs before does it again, one after the other.
+  while (repeated < before.shown.size())
+    if (!follow(before.shown[repeated++]))
+      return false;
+  if (before.graph != 0 && before.graph == shapeOf(graph))
+    order.before = &before.iterations;
+  return forEachRoute(graph, own, follow, iterations, order);
+}
+
+std::uint64_t Learner::shapeOf(const Graph &graph) {
+  std::vector<std::size_t> shape(graph.limits);
+  auto add = [&](const std::vector<GraphStep> &steps) {
+    shape.push_back(steps.size());
+    for (const GraphStep &step : steps)
+      for (const Origin &operand : step.operands)
+        shape.push_back(static_cast<std::size_t>(operand.from) +
+                        (operand.from == Origin::From::Outside ? 0 : 8 * static_cast<std::size_t>(operand.number)));
+  };
+  for (const State &state : graph.states) {
+    shape.insert(shape.end(), {state.numParameters, static_cast<std::size_t>(state.counter + 1), state.isEnd});
+    add(state.steps);
+    for (const Edge &edge : state.edges) {
+      shape.push_back(static_cast<std::size_t>(edge.to + 1));
+      add(edge.steps);
+    }
+  }
+  return absl::HashOf(shape) | 1;
 }
 
 Learner::Learnt Learner::result(const CounterWords &words) const {
   Learnt learnt{graph, samples_};
   for (std::size_t q = 1; q < graph.size(); ++q) {
     State &state = learnt.graph.states[q];
-    const bool isEnded = representatives[q]->isDeclared ||
-                         (state.limits[0] && !graph.loops[q].contains(state.edges[State::kArrived].to));
-    state.iterations = isEnded ? std::nullopt : std::optional(iterations[q]);
+    state.iterations = iterations[q];
+    if (representatives[q] && representatives[q]->isDeclared)
+      state.iterations = std::nullopt;
   }
-  addCounters(learnt.graph, learnt.samples, representatives, words);
+  separateLoops(learnt.graph, learnt.samples);
+  addCounters(learnt.graph, learnt.samples, words);
   moveStepsBehindLoops(learnt.graph, learnt.samples, representatives, words);
   joinSteps(learnt.graph, learnt.samples);
   return learnt;
@@ -347,13 +256,15 @@ void Learner::learn() {
   for (std::size_t round = 0; round < kMostAttacks; ++round) {
     try {
       build();
-      if (check()) {
+      if (applyEffects() && check())
         return;
-      }
     } catch (const Conflict &conflict) {
       for (const Node *node : {conflict.a, conflict.b})
         if (node)
           addEvidence(node->access());
+      // A path whose values differed has shown that states do, too.
+      if (const Decisions shown = std::exchange(lastOfValues, {}); !shown.empty())
+        addEvidence(shown);
     }
   }
   throw NotCaptured{kUnlike, graph.size() > 1 ? graph[1].line : schema::SourceLine()};

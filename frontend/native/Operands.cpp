@@ -2,6 +2,7 @@
 #include "schema/HashTables.h"
 
 #include <algorithm>
+#include <map>
 
 namespace calque::detail::native {
 
@@ -17,17 +18,17 @@ struct Shortened {};
 // A node of the tree as what comes into a state.
 struct Visit {
   int state;
-  const Node *node; // null at the start
-  Value base;       // the first value of the state
-  int parent;       // the visit before; -1 at the start
-  std::size_t slot; // the edge of the parent's state
-  // A count is reached: what follows is another edge of the state, and not the state's steps.
-  bool leaves = false;
+  const Node *node;       // null at the start
+  Value base;             // the first value of the state
+  int parent;             // the visit before; -1 at the start
+  std::size_t slot;       // the edge of the parent's state
+  std::size_t number = 0; // among the visits of the state
 };
 
+// By the number of a visit; kNoValue: not known.
 struct Parameter {
-  HashMap<int, Value> seen;    // by visit
-  HashMap<int, Value> derived; // by visit: what the arguments found so far say
+  std::vector<Value> seen;
+  std::vector<Value> derived; // what the arguments found so far say
 };
 
 // What an operand is at some visits.
@@ -42,6 +43,11 @@ public:
     findVisits();
     findPrologues();
     parameters.assign(graph.size(), {});
+    changes.assign(graph.size(), 1);
+    resolvedAt.clear();
+    for (State &state : graph.states)
+      for (Edge &edge : state.edges)
+        edge.arguments.clear(); // of an attempt that ended
     for (std::size_t round = 0;; ++round) {
       if (round == kMostRounds)
         throw NotCaptured{"what an iteration takes from earlier ones does not come to an end", {}};
@@ -70,51 +76,38 @@ private:
   void findVisits() {
     visits.push_back({Graph::kStart, nullptr, 0, -1, 0});
     ofState.assign(graph.size(), {});
-    leaving.assign(graph.size(), {});
     enter(root, 0, 0);
-    for (std::size_t i = 1; i < visits.size(); ++i)
+    for (std::size_t i = 1; i < visits.size(); ++i) {
+      if (graph[visits[i].state].isGate())
+        continue;
       for (bool side : {false, true})
-        if (const Node *child = visits[i].leaves ? nullptr : visits[i].node->child(side))
+        if (const Node *child = visits[i].node->child(side))
           enter(*child, static_cast<int>(i), side);
-  }
-  void enter(const Node &node, int parent, std::size_t slot) {
-    const int before = visitAt(parent).state;
-    if (node.gate == State::kArrived) {
-      // Arrives, and goes on along another edge.
-      const int begin = graph[before].edges[slot].to;
-      if (graph[begin].edges[node.gate].to < 0)
-        return;
-      leaving[static_cast<std::size_t>(begin)].push_back(static_cast<int>(visits.size()));
-      visits.push_back({begin, &node, node.endValue, parent, slot, true});
-      parent = static_cast<int>(visits.size()) - 1;
-      slot = node.gate;
-    } else if (node.gate) {
-      slot = node.gate;
-      if (graph[before].edges[slot].to < 0)
-        return;
     }
-    const int to = graph[visitAt(parent).state].edges[slot].to;
+  }
+  // A node comes into the gates on the way to its state, too: all its steps follow them.
+  void enter(const Node &node, int parent, std::size_t slot) {
+    int to = graph[visitAt(parent).state].edges[slot].to;
+    for (std::size_t gate = 0; to >= 0 && graph[to].isGate(); ++gate) {
+      addVisit({to, &node, node.valueBefore(node.steps.size()), parent, slot});
+      parent = static_cast<int>(visits.size()) - 1;
+      slot = gate < node.gates.size() && node.gates[gate] == 'r';
+      to = graph[to].edges[slot].to;
+    }
+    if (to < 0)
+      return;
     const State &state = graph[to];
     if (state.isEnd != node.isEnd || (state.isEnd && state.end != node.end))
       throw Conflict{&node, representatives[static_cast<std::size_t>(to)]};
-    ofState[static_cast<std::size_t>(to)].push_back(static_cast<int>(visits.size()));
-    visits.push_back({to, &node, node.endValue, parent, slot});
+    addVisit({to, &node, node.endValue, parent, slot});
   }
-
-  // How many steps of a node's come before the count that led to the visit: those of the edge to where it was reached.
-  std::size_t stepsBeforeGate(int visit) const {
-    const Visit &at = visitAt(visit);
-    if (at.slot != State::kArrived)
-      return 0;
-    const Visit &arrival = visitAt(at.parent), &before = visitAt(arrival.parent);
-    for (int other : ofState[static_cast<std::size_t>(arrival.state)])
-      if (visitAt(other).slot == arrival.slot && visitAt(visitAt(other).parent).state == before.state) {
-        const std::size_t all = nodeOf(other).steps.size();
-        const std::size_t own = std::min(all, prologues[static_cast<std::size_t>(arrival.state)]);
-        const std::size_t count = all - own;
-        return std::min(count, at.node->steps.size());
-      }
-    return 0;
+  void addVisit(Visit visit) {
+    std::vector<int> &own = ofState[static_cast<std::size_t>(visit.state)];
+    const auto here = static_cast<int>(visits.size());
+    visit.number = own.size();
+    own.push_back(here);
+    through[{visitAt(visit.parent).state, visit.slot}].push_back(here);
+    visits.push_back(visit);
   }
 
   // The longest common end of all ways into a state.
@@ -129,18 +122,13 @@ private:
       }
     }
     for (std::size_t q = 1; q < graph.size(); ++q)
-      for (int visit : ofState[q])
-        visits[static_cast<std::size_t>(visit)].base = nodeOf(visit).valueBefore(prologues[q]);
-    for (const std::vector<int> &arrivals : leaving)
-      for (int arrival : arrivals) {
-        const Node &node = nodeOf(arrival);
-        visits[static_cast<std::size_t>(arrival)].base =
-            node.valueBefore(node.steps.size() - stepsBeforeGate(arrival + 1));
-      }
+      if (!graph[static_cast<int>(q)].isGate())
+        for (int visit : ofState[q])
+          visits[static_cast<std::size_t>(visit)].base = nodeOf(visit).valueBefore(prologues[q]);
   }
   std::size_t prologueOf(std::size_t q) const {
     const std::vector<int> &own = ofState[q];
-    if (own.empty())
+    if (own.empty() || graph[static_cast<int>(q)].isGate())
       return 0;
     const Node &first = nodeOf(own[0]);
     std::size_t length = std::min(prologues[q], first.steps.size());
@@ -148,7 +136,7 @@ private:
       length = std::min(length, limit->second);
     for (int visit : own) {
       const Node &node = nodeOf(visit);
-      const std::size_t most = std::min(length, node.steps.size() - stepsBeforeGate(visit));
+      const std::size_t most = std::min(length, node.steps.size());
       std::size_t same = 0;
       while (same < most &&
              node.steps[node.steps.size() - 1 - same].kind == first.steps[first.steps.size() - 1 - same].kind)
@@ -207,11 +195,12 @@ private:
     State &state = graph[q];
     const std::vector<int> &own = ofState[static_cast<std::size_t>(q)];
     const std::size_t prologue = prologues[static_cast<std::size_t>(q)];
-    if (q != Graph::kStart && !own.empty()) {
+    const std::size_t before = resolvedAt[{q, State::kNumEdges}];
+    if (q != Graph::kStart && !own.empty() && !state.isGate() && before != changes[static_cast<std::size_t>(q)]) {
       std::vector<StepsOf> ways;
       for (int visit : own)
         ways.push_back({visit, &nodeOf(visit), nodeOf(visit).steps.size() - prologue});
-      resolveSteps(q, ways, prologue, state.steps);
+      resolveSteps(q, ways, prologue, state.steps, before > 0);
       if (state.isEnd) {
         state.results.resize(nodeOf(own[0]).results.size());
         for (std::size_t i = 0; i < state.results.size(); ++i)
@@ -219,10 +208,11 @@ private:
       } else {
         state.condition = resolveEach(q, own, [&](int visit) { return nodeOf(visit).condition; });
       }
+      resolvedAt[{q, State::kNumEdges}] = changes[static_cast<std::size_t>(q)];
     }
-    // A count is reached on few paths. Its edge takes the parameters that the others have made.
-    for (std::size_t slot = 0; slot < (isLate ? State::kNumEdges : State::kArrived); ++slot)
-      if (state.edges[slot].to >= 0)
+    // A limit is reached on few paths. Its edge takes the parameters that the others have made.
+    for (std::size_t slot = 0; slot < State::kNumEdges; ++slot)
+      if (state.edges[slot].to >= 0 && (isLate || !state.isGate() || slot == 0))
         resolveEdge(q, slot);
   }
 
@@ -233,15 +223,20 @@ private:
     std::size_t first;
   };
 
-  void resolveSteps(int q, const std::vector<StepsOf> &ways, std::size_t count, std::vector<GraphStep> &steps) {
+  // Again, what is no parameter stays what it is.
+  void resolveSteps(int q, const std::vector<StepsOf> &ways, std::size_t count, std::vector<GraphStep> &steps,
+                    bool isAgain) {
     steps.resize(count);
+    Occurrence occurrence;
     for (std::size_t i = 0; i < count; ++i) {
       const PathStep &step = ways[0].node->steps[ways[0].first + i];
       steps[i].kind = step.kind;
       steps[i].local = step.first - visitAt(ways[0].visit).base;
       steps[i].operands.resize(step.operands.size());
       for (std::size_t j = 0; j < step.operands.size(); ++j) {
-        Occurrence occurrence;
+        if (isAgain && steps[i].operands[j].from != From::Parameter)
+          continue;
+        occurrence.clear();
         for (const StepsOf &way : ways)
           occurrence.emplace_back(way.visit, way.node->steps[way.first + i].operands[j]);
         steps[i].operands[j] = resolve(q, occurrence);
@@ -259,40 +254,41 @@ private:
   void resolveEdge(int q, std::size_t slot) {
     Edge &edge = graph[q].edges[slot];
     const std::size_t to = static_cast<std::size_t>(edge.to);
-    std::vector<int> through;
-    for (const std::vector<int> *arrivals : {&ofState[to], &leaving[to]})
-      for (int visit : *arrivals)
-        if (visitAt(visitAt(visit).parent).state == q && visitAt(visit).slot == slot)
-          through.push_back(visit);
-    if (through.empty())
+    auto found = through.find({q, slot});
+    if (found == through.end())
       return;
-    auto begin = [&](int visit) { return stepsBeforeGate(visit); };
-    auto end = [&](int visit) {
-      return visitAt(visit).leaves ? stepsBeforeGate(visit + 1) : nodeOf(visit).steps.size() - prologues[to];
-    };
-    const std::size_t count = end(through[0]) - begin(through[0]);
+    const std::vector<int> &through = found->second;
+    // By what its steps and arguments depend on.
+    std::size_t &resolved = resolvedAt[{q, slot}];
+    const std::size_t now = changes[static_cast<std::size_t>(q)] + changes[to];
+    if (resolved == now)
+      return;
+    const bool isBeforeGate = graph[edge.to].isGate();
+    auto stepsOf = [&](int visit) { return isBeforeGate ? 0 : nodeOf(visit).steps.size() - prologues[to]; };
+    const std::size_t count = stepsOf(through[0]);
     std::vector<StepsOf> ways;
     for (int visit : through) {
       const Node &node = nodeOf(visit), &first = nodeOf(through[0]);
-      const std::size_t from = begin(visit), firstFrom = begin(through[0]);
-      bool same = end(visit) - from == count;
+      bool same = stepsOf(visit) == count;
       for (std::size_t i = 0; same && i < count; ++i)
-        same = node.steps[from + i].kind == first.steps[firstFrom + i].kind;
+        same = node.steps[i].kind == first.steps[i].kind;
       if (!same)
         throw Conflict{&node, &first};
-      ways.push_back({visitAt(visit).parent, &node, from});
+      ways.push_back({visitAt(visit).parent, &node, 0});
     }
-    resolveSteps(q, ways, count, edge.steps);
+    resolveSteps(q, ways, count, edge.steps, resolved > 0);
+    Occurrence occurrence;
     for (std::size_t k = 0; k < parameters[to].size(); ++k) {
       if (edge.arguments.size() <= k)
         edge.arguments.resize(k + 1);
-      Occurrence occurrence;
+      occurrence.clear();
       for (int visit : through)
-        if (auto found = parameters[to][k].seen.find(visit); found != parameters[to][k].seen.end())
-          occurrence.emplace_back(visitAt(visit).parent, found->second);
+        if (const Value value = parameters[to][k].seen[visitAt(visit).number]; value != kNoValue)
+          occurrence.emplace_back(visitAt(visit).parent, value);
       if (!occurrence.empty())
         edge.arguments[k] = resolve(q, occurrence);
     }
+    resolved = now;
   }
 
   Origin resolve(int q, const Occurrence &occurrence) {
@@ -328,8 +324,14 @@ private:
     if (q == Graph::kStart)
       throw Conflict{visitAt(occurrence[0].first).node, nullptr};
     std::size_t chosen = choose(q, occurrence);
-    for (auto [visit, value] : occurrence)
-      changed |= parameters[static_cast<std::size_t>(q)][chosen].seen.emplace(visit, value).second;
+    for (auto [visit, value] : occurrence) {
+      Value &seen = parameters[static_cast<std::size_t>(q)][chosen].seen[visitAt(visit).number];
+      if (seen != kNoValue)
+        continue;
+      seen = value;
+      ++changes[static_cast<std::size_t>(q)];
+      changed = true;
+    }
     return {From::Parameter, static_cast<Value>(chosen)};
   }
 
@@ -354,12 +356,12 @@ private:
   // arguments give them; else one that has the same value at another visit, because it passes through; else a new one.
   std::size_t choose(int q, const Occurrence &occurrence) {
     std::vector<Parameter> &all = parameters[static_cast<std::size_t>(q)];
-    auto contradicts = [](const HashMap<int, Value> &known, const std::pair<int, Value> &at, bool &overlaps) {
-      auto found = known.find(at.first);
-      if (found == known.end())
+    auto contradicts = [&](const std::vector<Value> &known, const std::pair<int, Value> &at, bool &overlaps) {
+      const Value value = known[visitAt(at.first).number];
+      if (value == kNoValue)
         return false;
       overlaps = true;
-      return found->second != at.second;
+      return value != at.second;
     };
     auto fits = [&](const Parameter &parameter, bool withDerived, bool &overlaps) {
       for (const auto &at : occurrence) {
@@ -376,22 +378,33 @@ private:
       for (std::size_t i = 0; i < all.size(); ++i)
         if (bool overlaps = false; fits(all[i], withDerived, overlaps) && overlaps)
           return i;
+    // The more of the values it has at others, the better: one may be a constant that counts begin with.
+    std::size_t best = all.size(), most = 0;
     for (std::size_t i = 0; i < all.size(); ++i)
-      if (bool overlaps = false; fits(all[i], false, overlaps))
-        for (const auto &[visit, value] : all[i].seen)
-          if (value == occurrence[0].second)
-            return i;
+      if (bool overlaps = false; fits(all[i], true, overlaps)) {
+        HashSet<Value> known;
+        known.insert(all[i].seen.begin(), all[i].seen.end());
+        const auto count = static_cast<std::size_t>(
+            std::ranges::count_if(occurrence, [&](const auto &at) { return known.contains(at.second); }));
+        if (count > most && known.contains(occurrence[0].second)) {
+          best = i;
+          most = count;
+        }
+      }
+    if (best < all.size())
+      return best;
     if (all.size() == kMostParameters)
       throw NotCaptured{"each iteration takes other values from outside of the loop than the one before",
                         graph[q].line};
-    all.emplace_back();
+    const std::size_t count = ofState[static_cast<std::size_t>(q)].size();
+    all.push_back({std::vector<Value>(count, kNoValue), std::vector<Value>(count, kNoValue)});
     return all.size() - 1;
   }
 
   void derive() {
     for (std::vector<Parameter> &all : parameters)
       for (Parameter &parameter : all)
-        parameter.derived.clear();
+        std::ranges::fill(parameter.derived, kNoValue);
     for (std::size_t v = 1; v < visits.size(); ++v) {
       const Visit &visit = visits[v], &before = visitAt(visit.parent);
       const Edge &edge = graph[before.state].edges[visit.slot];
@@ -406,13 +419,10 @@ private:
         else if (argument.from == From::Parameter) {
           const Parameter &from =
               parameters[static_cast<std::size_t>(before.state)][static_cast<std::size_t>(argument.number)];
-          if (auto seen = from.seen.find(visit.parent); seen != from.seen.end())
-            value = seen->second;
-          else if (auto derived = from.derived.find(visit.parent); derived != from.derived.end())
-            value = derived->second;
+          value = from.seen[before.number] != kNoValue ? from.seen[before.number] : from.derived[before.number];
         }
         if (value != kNoValue)
-          all[k].derived[static_cast<int>(v)] = value;
+          all[k].derived[visit.number] = value;
       }
     }
   }
@@ -421,8 +431,9 @@ private:
     std::vector<std::vector<Sample>> result(graph.size());
     for (std::size_t q = 0; q < graph.size(); ++q)
       for (const Parameter &parameter : parameters[q]) {
-        auto [visit, value] = *parameter.seen.begin();
-        result[q].push_back({visitAt(visit).node, value});
+        const auto first = std::ranges::find_if(parameter.seen, [](Value value) { return value != kNoValue; });
+        const int visit = ofState[q][static_cast<std::size_t>(first - parameter.seen.begin())];
+        result[q].push_back({visitAt(visit).node, *first});
       }
     return result;
   }
@@ -432,10 +443,13 @@ private:
   const std::vector<Node *> &representatives;
   PrologueLimits &limits;
   std::vector<Visit> visits;
-  std::vector<std::vector<int>> ofState; // visits
-  std::vector<std::vector<int>> leaving; // visits at which a count is reached; what follows is the next visit
-  std::vector<std::size_t> prologues;    // the number of steps, by state
+  std::vector<std::vector<int>> ofState;                           // visits
+  std::vector<std::size_t> prologues;                              // the number of steps, by state
+  std::map<std::pair<int, std::size_t>, std::vector<int>> through; // the visits that come along an edge
   std::vector<std::vector<Parameter>> parameters;
+  // How often what is seen of a state's parameters has changed, and had when its steps, or an edge's, were resolved.
+  std::vector<std::size_t> changes;
+  std::map<std::pair<int, std::size_t>, std::size_t> resolvedAt;
   bool changed = false;
   bool isLate = false; // what others have found is derived
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
+#include <utility>
 
 namespace calque::detail::native {
 
@@ -42,153 +44,102 @@ int addState(Graph &graph, std::vector<std::vector<Sample>> &samples, schema::So
 
 class Counters {
 public:
-  Counters(Graph &graph, std::vector<std::vector<Sample>> &samples, const std::vector<Node *> &representatives,
-           const CounterWords &words)
-      : graph(graph), samples(samples), representatives(representatives), words(words), zero(words.constant(0)),
-        one(words.constant(1)) {}
+  Counters(Graph &graph, std::vector<std::vector<Sample>> &samples, const CounterWords &words)
+      : graph(graph), samples(samples), words(words), zero(words.constant(0)), one(words.constant(1)) {}
 
   void run() {
-    const int count = static_cast<int>(graph.size());
-    for (int q = 1; q < count; ++q)
-      for (std::size_t i = 0; i < 3; ++i)
-        if (std::size_t limit = std::exchange(graph[q].limits[i], 0)) {
-          graph.findLoops();
-          if (i == 0)
-            countArrivals(q, limit);
-          else
-            countUses(q, i - 1, limit);
-        }
+    for (int counter = 0; counter < static_cast<int>(graph.limits.size()); ++counter)
+      carry(counter);
+    for (State &state : graph.states)
+      for (Edge &edge : state.edges)
+        edge.resets.clear();
   }
 
 private:
   Origin outside(Value value) const { return {From::Outside, value}; }
-
-  std::size_t addCounter(int state) {
-    samples[static_cast<std::size_t>(state)].push_back({nullptr, zero});
-    return graph[state].numParameters++;
+  int count() const { return static_cast<int>(graph.size()); }
+  bool resets(const Edge &edge, int counter) const {
+    return std::ranges::find(edge.resets, counter) != edge.resets.end();
+  }
+  // A gate's second edge is taken where the counter has come to its limit, and begins anew.
+  bool beginsAnew(int from, std::size_t slot, int counter) const {
+    return resets(graph[from].edges[slot], counter) || (graph[from].counter == counter && slot == 1);
   }
 
-  // Adds a counter to the states of a loop, which other ways into it begin at 0. Returns its number, by state.
-  std::vector<std::size_t> carry(const std::set<int> &loop) {
-    std::vector<std::size_t> counter(graph.size());
-    for (int state : loop)
-      counter[static_cast<std::size_t>(state)] = addCounter(state);
-    for (int from = 0; from < static_cast<int>(graph.size()); ++from)
-      for (Edge &edge : graph[from].edges)
-        if (edge.to >= 0 && loop.contains(edge.to))
-          edge.arguments.push_back(loop.contains(from) ? parameter(counter[static_cast<std::size_t>(from)])
-                                                       : outside(zero));
-    return counter;
+  // The states that have a counter: it may have counted there, and one of its gates may come before it begins anew.
+  std::vector<bool> carriers(int counter) const {
+    std::vector<bool> ahead(graph.size()), behind(graph.size());
+    for (int q = 0; q < count(); ++q)
+      if (graph[q].counter == counter)
+        ahead[static_cast<std::size_t>(q)] = behind[static_cast<std::size_t>(q)] = true;
+    for (bool changed = true; std::exchange(changed, false);)
+      for (int q = 1; q < count(); ++q)
+        graph[q].forEachEdge([&](std::size_t slot, const Edge &edge) {
+          if (beginsAnew(q, slot, counter))
+            return;
+          const auto from = static_cast<std::size_t>(q), to = static_cast<std::size_t>(edge.to);
+          changed |= (ahead[to] && !ahead[from]) || (behind[from] && !behind[to]);
+          ahead[from] = ahead[from] || ahead[to];
+          behind[to] = behind[to] || behind[from];
+        });
+    std::vector<bool> both(graph.size());
+    for (std::size_t q = 0; q < both.size(); ++q)
+      both[q] = ahead[q] && behind[q];
+    return both;
   }
 
-  GraphStep advance(Origin counter, Value number) const { return {words.add, {counter, outside(one)}, number}; }
-
-  // A state that compares its last parameter.
-  void compare(State &gate, std::size_t limit) {
-    gate.steps.push_back(
-        {words.equal,
-         {parameter(gate.numParameters - 1), outside(words.constant(static_cast<std::int64_t>(limit)))},
-         0});
-    gate.condition = local(0);
-  }
-
-  void countArrivals(int begin, std::size_t limit) {
-    const std::set<int> loop = graph.loopOf(begin);
-    const int gate = addState(graph, samples, graph[begin].line);
-    const std::size_t own = graph[begin].numParameters;
-    std::vector<std::size_t> counter = carry(loop);
-    samples[static_cast<std::size_t>(gate)] = samples[static_cast<std::size_t>(begin)];
-    graph[gate].numParameters = own + 1;
-    // All ways back lead through the gate.
-    for (int from : loop)
+  void carry(int counter) {
+    const std::vector<bool> carries = carriers(counter);
+    std::vector<std::size_t> number(graph.size()); // of the counter among the parameters
+    for (int q = 0; q < count(); ++q)
+      if (carries[static_cast<std::size_t>(q)]) {
+        number[static_cast<std::size_t>(q)] = graph[q].numParameters++;
+        samples[static_cast<std::size_t>(q)].push_back({nullptr, zero});
+      }
+    for (int from = 0; from < count(); ++from)
       for (std::size_t slot = 0; slot < State::kNumEdges; ++slot) {
         Edge &edge = graph[from].edges[slot];
-        if (edge.to != begin)
+        if (edge.to < 0 || !carries[static_cast<std::size_t>(edge.to)])
           continue;
-        if (slot == State::kArrived && from == begin) {
-          edge.arguments.back() = outside(zero);
-          continue;
+        Origin value = outside(zero);
+        if (carries[static_cast<std::size_t>(from)] && !beginsAnew(from, slot, counter))
+          value = parameter(number[static_cast<std::size_t>(from)]);
+        if (graph[edge.to].counter == counter) { // counts
+          const Value next = valuesOf(graph[from].steps, words) + valuesOf(edge.steps, words);
+          edge.steps.push_back({words.add, {value, outside(one)}, next});
+          value = local(next);
         }
-        const Value next = valuesOf(graph[from].steps, words) + valuesOf(edge.steps, words);
-        edge.steps.push_back(advance(edge.arguments.back(), next));
-        edge.arguments.back() = local(next);
-        edge.to = gate;
+        edge.arguments.push_back(value);
       }
-    compare(graph[gate], limit);
-    Edge onwards;
-    onwards.to = begin;
-    for (std::size_t k = 0; k <= own; ++k)
-      onwards.arguments.push_back(parameter(k));
-    Edge leaves = std::exchange(graph[begin].edges[State::kArrived], {});
-    rename(leaves, [&](Origin source) { return source.from == From::Local ? local(source.number + 1) : source; });
-    graph[gate].edges[0] = std::move(onwards);
-    graph[gate].edges[1] = std::move(leaves);
-  }
-
-  void countUses(int q, std::size_t side, std::size_t limit) {
-    const std::set<int> loop = graph.loopOf(graph.innermost[static_cast<std::size_t>(q)]);
-    const int gate = addState(graph, samples, graph[q].line);
-    std::vector<std::size_t> counter = carry(loop);
-    const std::size_t own = graph[q].numParameters; // with the counter
-    const Value prologue = valuesOf(graph[q].steps, words);
-    Edge normal = std::exchange(graph[q].edges[side], {}),
-         last = std::exchange(graph[q].edges[State::kUsed + side], {});
-    if (loop.contains(last.to))
-      last.arguments.back() = outside(zero);
-    // The gate takes all that the state has.
-    Edge into;
-    into.to = gate;
-    std::vector<Sample> &gateSamples = samples[static_cast<std::size_t>(gate)];
-    gateSamples = samples[static_cast<std::size_t>(q)];
-    for (std::size_t k = 0; k < own; ++k)
-      into.arguments.push_back(parameter(k));
-    const Node *node = representatives[static_cast<std::size_t>(q)];
-    const Value begin = node->endValue - prologue;
-    std::vector<std::size_t> place(static_cast<std::size_t>(prologue));
-    for (const GraphStep &step : graph[q].steps)
-      for (std::size_t r = 0; r < words.numResults(step.kind); ++r) {
-        const Value number = step.local + static_cast<Value>(r);
-        place[static_cast<std::size_t>(number)] = into.arguments.size();
-        into.arguments.push_back(local(number));
-        gateSamples.push_back({node, begin + number});
+    const auto limit = static_cast<std::int64_t>(graph.limits[static_cast<std::size_t>(counter)]);
+    for (int q = 0; q < count(); ++q)
+      if (graph[q].counter == counter) {
+        State &gate = graph[q];
+        for (Edge &edge : gate.edges)
+          rename(edge, [](Origin source) { return source.from == From::Local ? local(source.number + 1) : source; });
+        gate.steps.push_back(
+            {words.equal, {parameter(number[static_cast<std::size_t>(q)]), outside(words.constant(limit))}, 0});
+        gate.condition = local(0);
+        gate.counter = -1;
       }
-    into.steps.push_back(advance(parameter(own - 1), prologue));
-    into.arguments.push_back(local(prologue));
-    gateSamples.push_back({nullptr, zero});
-    graph[gate].numParameters = into.arguments.size();
-    auto inGate = [&](Origin source) {
-      if (source.from == From::Parameter && source.number == static_cast<Value>(own - 1))
-        return parameter(graph[gate].numParameters - 1); // the counter
-      if (source.from != From::Local)
-        return source;
-      return source.number < prologue ? parameter(place[static_cast<std::size_t>(source.number)])
-                                      : local(source.number - prologue + 1);
-    };
-    rename(normal, inGate);
-    rename(last, inGate);
-    compare(graph[gate], limit);
-    graph[gate].edges[0] = std::move(normal);
-    graph[gate].edges[1] = std::move(last);
-    graph[q].edges[side] = std::move(into);
   }
 
   Graph &graph;
   std::vector<std::vector<Sample>> &samples;
-  const std::vector<Node *> &representatives;
   const CounterWords &words;
   const Value zero, one;
 };
 
 } // namespace
 
-void addCounters(Graph &graph, std::vector<std::vector<Sample>> &samples, const std::vector<Node *> &representatives,
-                 const CounterWords &words) {
-  Counters(graph, samples, representatives, words).run();
+void addCounters(Graph &graph, std::vector<std::vector<Sample>> &samples, const CounterWords &words) {
+  Counters(graph, samples, words).run();
 }
 
 void moveStepsBehindLoops(Graph &graph, std::vector<std::vector<Sample>> &samples,
                           const std::vector<Node *> &representatives, const CounterWords &words) {
   graph.findLoops();
+  const Value zero = words.constant(0);
   auto leaves = [&](int from, int to) {
     for (std::size_t q = 1; q < graph.loops.size(); ++q)
       if (graph.loops[q].contains(from) && !graph.loops[q].contains(to))
@@ -217,10 +168,11 @@ void moveStepsBehindLoops(Graph &graph, std::vector<std::vector<Sample>> &sample
           const Node *node = from < static_cast<int>(representatives.size())
                                  ? representatives[static_cast<std::size_t>(from)]
                                  : nullptr;
+          // What a gate computes is about its counter.
           samples[static_cast<std::size_t>(behind)].push_back(
               source.from == From::Parameter
                   ? samples[static_cast<std::size_t>(from)][static_cast<std::size_t>(source.number)]
-                  : Sample{node, node->endValue - prologue + source.number});
+                  : Sample{node, node ? node->endValue - prologue + source.number : zero});
         }
         return parameter(static_cast<std::size_t>(found - taken.begin()));
       });
@@ -229,6 +181,101 @@ void moveStepsBehindLoops(Graph &graph, std::vector<std::vector<Sample>> &sample
       graph[from].edges[side].to = behind;
       graph[from].edges[side].arguments = std::move(taken);
     }
+}
+
+namespace {
+
+// The states of the loop that one edge closes: those that come to it without the loop's begin.
+std::set<int> bodyOf(const std::vector<std::vector<int>> &before, int begin, int from) {
+  std::set<int> body{begin};
+  std::vector<int> work{from};
+  while (!work.empty()) {
+    const int state = work.back();
+    work.pop_back();
+    if (body.insert(state).second)
+      work.insert(work.end(), before[static_cast<std::size_t>(state)].begin(),
+                  before[static_cast<std::size_t>(state)].end());
+  }
+  return body;
+}
+
+// Notes the gates that end the innermost loop around them, in which their counters do not begin anew.
+void findEndingGates(Graph &graph) {
+  for (int q = 1; q < static_cast<int>(graph.size()); ++q) {
+    State &gate = graph[q];
+    const int begin = gate.isGate() ? graph.innermost[static_cast<std::size_t>(q)] : -1;
+    if (begin < 0)
+      continue;
+    const std::set<int> &loop = graph.loopOf(begin);
+    bool isReset = false;
+    for (int state : loop)
+      graph[state].forEachEdge([&](std::size_t, const Edge &edge) {
+        isReset =
+            isReset || (loop.contains(edge.to) && std::ranges::find(edge.resets, gate.counter) != edge.resets.end());
+      });
+    if (!isReset && !loop.contains(gate.edges[1].to))
+      gate.iterations = std::nullopt;
+  }
+}
+
+// Of the edges that close loops with one begin: those of an inner loop. The edges of the outer loop pass a decision
+// that ends that loop, or a gate of the counter that does, and those of the inner loop do not.
+std::vector<std::pair<int, std::size_t>> innerEdges(const Graph &graph, int begin) {
+  std::vector<std::vector<int>> before(graph.size());
+  for (int q = 0; q < static_cast<int>(graph.size()); ++q)
+    graph[q].forEachEdge(
+        [&](std::size_t, const Edge &edge) { before[static_cast<std::size_t>(edge.to)].push_back(q); });
+  std::vector<std::pair<std::pair<int, std::size_t>, std::set<int>>> closing;
+  for (int q : graph.loopOf(begin))
+    graph[q].forEachEdge([&](std::size_t slot, const Edge &edge) {
+      if (edge.to == begin)
+        closing.emplace_back(std::pair(q, slot), bodyOf(before, begin, q));
+    });
+  for (int ending : graph.loopOf(begin)) {
+    bool leaves = false;
+    graph[ending].forEachEdge(
+        [&](std::size_t, const Edge &edge) { leaves = leaves || !graph.loopOf(begin).contains(edge.to); });
+    if (ending == begin || graph[ending].iterations || !leaves)
+      continue;
+    std::vector<std::pair<int, std::size_t>> inner;
+    for (const auto &[edge, body] : closing)
+      if (std::ranges::none_of(body, [&](int q) {
+            return q == ending || (graph[q].isGate() && graph[q].counter == graph[ending].counter);
+          }))
+        inner.push_back(edge);
+    if (!inner.empty() && inner.size() < closing.size())
+      return inner;
+  }
+  return {};
+}
+
+} // namespace
+
+void separateLoops(Graph &graph, std::vector<std::vector<Sample>> &samples) {
+  for (bool changed = true; std::exchange(changed, false);) {
+    graph.findLoops();
+    findEndingGates(graph);
+    for (int q = 1; q < static_cast<int>(graph.size()) && !changed; ++q) {
+      if (graph.loopOf(q).empty())
+        continue;
+      const std::vector<std::pair<int, std::size_t>> inner = innerEdges(graph, q);
+      if (inner.empty())
+        continue;
+      const int begin = addState(graph, samples, graph[q].line);
+      samples[static_cast<std::size_t>(begin)] = samples[static_cast<std::size_t>(q)];
+      graph[begin].numParameters = graph[q].numParameters;
+      graph[begin].iterations = graph[q].iterations.value_or(0);
+      for (int from = 0; from < begin; ++from)
+        for (std::size_t slot = 0; slot < State::kNumEdges; ++slot)
+          if (graph[from].edges[slot].to == q && std::ranges::find(inner, std::pair(from, slot)) == inner.end())
+            graph[from].edges[slot].to = begin;
+      Edge &onwards = graph[begin].edges[0];
+      onwards.to = q;
+      for (std::size_t k = 0; k < graph[q].numParameters; ++k)
+        onwards.arguments.push_back(parameter(k));
+      changed = true;
+    }
+  }
 }
 
 namespace {

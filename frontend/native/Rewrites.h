@@ -16,9 +16,12 @@ struct CounterWords {
   std::function<std::size_t(Kind)> numResults;
 };
 
-// Replaces each limit by a state that decides whether a counter has reached it.
-void addCounters(Graph &graph, std::vector<std::vector<Sample>> &samples, const std::vector<Node *> &representatives,
-                 const CounterWords &words);
+// Makes each gate a decision on a counter, which the states around it have as a parameter.
+void addCounters(Graph &graph, std::vector<std::vector<Sample>> &samples, const CounterWords &words);
+
+// Two loops, one in the other, may have one begin: where the outer one's first iteration is known, or the host counts
+// it, nothing is decided before the inner loop. Gives the outer loop a begin of its own: a state with one edge.
+void separateLoops(Graph &graph, std::vector<std::vector<Sample>> &samples);
 
 // Gives the steps of edges that leave a loop a state of their own behind it, which has one edge. So they are not part
 // of the loop's last iteration.

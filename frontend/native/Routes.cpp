@@ -4,6 +4,7 @@
 #include <chrono>
 #include <deque>
 #include <random>
+#include <set>
 
 namespace calque::detail::native {
 
@@ -17,18 +18,33 @@ class Routes {
 public:
   Routes(const Graph &graph, const Limits &limits, absl::FunctionRef<bool(const Decisions &)> follow,
          std::vector<std::size_t> &iterations)
-      : graph(graph), limits(limits), follow(follow), iterations(iterations), first(graph[Graph::kStart].edges[0].to) {
+      : graph(graph), limits(limits), follow(follow), iterations(iterations),
+        first(graph.behindGates(graph[Graph::kStart].edges[0].to)) {
     iterations.assign(graph.size(), 0);
     findEnds();
     access = from(first);
   }
 
-  bool run() { return endless() && all() && loops() && merges() && counts() && randomly(); }
+  bool run(RouteOrder &order) {
+    constexpr bool (Routes::*kinds[])() = {&Routes::all, &Routes::loops, &Routes::merges, &Routes::counts,
+                                           &Routes::randomly};
+    if (!endless())
+      return false;
+    for (std::size_t i = 0; i < std::size(kinds) && !order.before; ++i) {
+      const std::size_t kind = (order.first + i) % std::size(kinds);
+      if (!(this->*kinds[kind])()) {
+        order.first = kind;
+        return false;
+      }
+    }
+    return farLoops(order); // what takes longest
+  }
 
 private:
   static std::size_t at(int state) { return static_cast<std::size_t>(state); }
   int size() const { return static_cast<int>(graph.size()); }
-  int to(int state, char side) const { return graph[state].edges[side == '1'].to; }
+  // As far as no counter has reached its limit.
+  int to(int state, char side) const { return graph.behindGates(graph[state].edges[side == '1'].to); }
   // The states that control comes to from one.
   template <typename Visit> void forEachNext(int state, Visit visit) const {
     graph[state].forEachEdge([&](std::size_t, const Edge &edge) { visit(edge.to); });
@@ -163,6 +179,16 @@ private:
     return decisions + finish(q);
   }
 
+  // The limits of the counters of which a decision's edges, or those of its loop, have a gate.
+  std::set<std::size_t> limitsOf(int q) const {
+    std::set<std::size_t> found;
+    const int loop = graph.innermost[at(q)];
+    for (int state = 1; state < size(); ++state)
+      if (graph[state].isGate() && loop >= 0 && graph.loopOf(loop).contains(state))
+        found.insert(graph.limits[at(graph[state].counter)]);
+    return found;
+  }
+
   // Each way around a loop, often, and the ways out after some iterations.
   bool loops() {
     std::set<int> followed;
@@ -184,21 +210,11 @@ private:
         // One way around is followed far, the others less.
         const int loop = graph.innermost[at(q)];
         const bool isFar = loop >= 0 && followed.insert(loop).second;
-        const std::size_t steps = isFar ? limits.steps : std::min(limits.steps, Limits().steps) / 16;
-        const std::size_t most =
-            std::clamp<std::size_t>(steps / (stepsOf(q, around) + around.size()), 20, limits.iterations);
-        // Less often where a run takes long.
-        std::size_t longest = 0;
-        for (std::size_t times : {std::size_t(64), std::size_t(512), most}) {
-          const auto start = std::chrono::steady_clock::now();
-          longest = std::min(times, most);
-          if (!follow(*access[at(q)] + repeated(longest) + finish(q)))
+        const std::size_t steps = std::min(limits.steps, Limits().steps) / (isFar ? 1 : 16);
+        const std::size_t longest = std::clamp<std::size_t>(steps / (stepsOf(q, around) + around.size()), 20, 512);
+        for (std::size_t times : {std::min<std::size_t>(64, longest), longest})
+          if (!follow(*access[at(q)] + repeated(times) + finish(q)))
             return false;
-          if (std::chrono::steady_clock::now() - start > limits.longRun)
-            break;
-        }
-        if (isFar)
-          iterations[at(loop)] = longest;
         for (const Decisions &other : otherAccesses(q))
           if (!follow(other + repeated(std::max<std::size_t>(longest / 4, 20)) + finish(q)))
             return false;
@@ -213,7 +229,7 @@ private:
             std::vector<std::size_t> times{3, 7, 20};
             if (isFar)
               times.push_back(100);
-            for (std::size_t limit : graph[q].limits) // around a count
+            for (std::size_t limit : limitsOf(q)) // around a count
               for (std::size_t near = limit; limit && near > 0 && near + 3 > limit; --near)
                 times.push_back(near);
             for (std::size_t each : times)
@@ -230,6 +246,45 @@ private:
               return false;
           }
         }
+      }
+    }
+    return true;
+  }
+  // One way around each loop, as often as the limits allow; less often where a run takes long.
+  bool farLoops(const RouteOrder &order) {
+    std::set<int> followed;
+    auto isTooFar = [&](int loop) { return !order.tooFar || graph[loop].line.line == order.tooFar->line; };
+    const bool isAnyTooFar =
+        std::ranges::any_of(graph.innermost, [&](int loop) { return loop >= 0 && isTooFar(loop); });
+    for (int q = 1; q < size(); ++q) {
+      const int loop = graph[q].isEnd ? -1 : graph.innermost[at(q)];
+      if (loop < 0 || !access[at(q)])
+        continue;
+      for (char side : {'0', '1'}) {
+        const std::optional<Decisions> back = from(to(q, side))[at(q)];
+        if (!back || !followed.insert(loop).second)
+          continue;
+        if (order.before && isAnyTooFar && !isTooFar(loop)) {
+          iterations[at(loop)] = (*order.before)[at(loop)];
+          continue;
+        }
+        const Decisions around = side + *back;
+        const std::size_t most =
+            std::clamp<std::size_t>(limits.steps / (stepsOf(q, around) + around.size()), 20, limits.iterations);
+        std::size_t longest = 0;
+        for (std::size_t times : {most / 8, most}) {
+          if (order.before && times < most)
+            continue; // its pace is known
+          const auto start = std::chrono::steady_clock::now();
+          Decisions decisions = *access[at(q)];
+          for (longest = 0; longest < std::max<std::size_t>(times, 20); ++longest)
+            decisions += around;
+          if (!follow(decisions + finish(q)))
+            return false;
+          if (std::chrono::steady_clock::now() - start > limits.longRun)
+            break;
+        }
+        iterations[at(loop)] = longest;
       }
     }
     return true;
@@ -269,9 +324,14 @@ private:
   std::size_t stepsOf(int q, const Decisions &decisions) const {
     std::size_t count = 0;
     for (char side : decisions) {
-      const Edge &edge = graph[q].edges[side == '1'];
-      count += graph[q].steps.size() + edge.steps.size();
-      q = edge.to;
+      count += graph[q].steps.size();
+      std::size_t slot = side == '1';
+      do {
+        const Edge &edge = graph[q].edges[slot];
+        count += edge.steps.size();
+        q = edge.to;
+        slot = 0;
+      } while (graph[q].isGate());
     }
     return count;
   }
@@ -305,13 +365,19 @@ private:
     return true;
   }
 
-  // Random ways to each count and on from it: the count is not that of one side alone, and what goes on is not what
-  // happened to be the same on the first way.
+  // Ways to each count and on from it: several times, since what goes on is not what happened to be the same on the
+  // first way; and at random, since the count is not that of one side alone.
   bool counts() {
+    for (int q = 1; q < size(); ++q)
+      for (const char side : {'0', '1'})
+        for (int gate : gatesOn(q, side))
+          for (std::size_t number = 0; number < 3; ++number)
+            if (!follow(throughLimit(gate, q, side, number)))
+              return false;
     std::mt19937 random(54321);
     for (int q = 1; q < size(); ++q)
-      for (std::size_t limit : graph[q].limits)
-        for (std::size_t i = 0; limit && i < (limit > 200 ? 6 : 16); ++i) {
+      for (const std::size_t limit : limitsBehind(q))
+        for (std::size_t i = 0; i < (limit > 200 ? 6 : 16); ++i) {
           Decisions decisions;
           Navigator navigator(graph);
           navigator.begin();
@@ -319,16 +385,18 @@ private:
             decisions += side ? '1' : '0';
             navigator.take(side);
           };
-          auto isAtEnd = [&] { return graph[navigator.state()].isEnd; };
+          auto isAtEnd = [&] { return navigator.isAtEnd(); };
           for (std::size_t n = i ? random() % 40 : 0; n > 0 && !isAtEnd(); --n) {
             const bool side = random() & 1;
-            if (from(graph[navigator.state()].edges[side].to)[at(q)])
+            if (from(to(navigator.state(), side ? '1' : '0'))[at(q)])
               go(side);
-            else if (from(graph[navigator.state()].edges[!side].to)[at(q)])
+            else if (from(to(navigator.state(), side ? '0' : '1'))[at(q)])
               go(!side);
             else
               break;
           }
+          if (isAtEnd())
+            continue;
           std::optional<Decisions> rest = from(navigator.state())[at(q)];
           if (!rest)
             continue;
@@ -340,26 +408,76 @@ private:
           const std::size_t most = 2 * (limit + 4) * (own >= 0 ? graph.loopOf(own).size() : 1);
           for (std::size_t n = 0; n < most && !isAtEnd(); ++n) {
             const bool side = random() & 1;
-            go(own >= 0 && !graph.loopOf(own).contains(graph[navigator.state()].edges[side].to) ? !side : side);
+            go(own >= 0 && !graph.loopOf(own).contains(to(navigator.state(), side ? '1' : '0')) ? !side : side);
           }
           for (std::size_t n = random() % 8; n > 0 && !isAtEnd(); --n)
             go(random() & 1);
-          if (!follow(decisions + finish(navigator.state())))
+          if (!follow(decisions + (navigator.state() < 0 ? Decisions() : finish(navigator.state()))))
             return false;
         }
     return true;
   }
-
+  std::set<std::size_t> limitsBehind(int q) const {
+    std::set<std::size_t> found;
+    for (const char side : {'0', '1'})
+      for (int gate : gatesOn(q, side))
+        found.insert(graph.limits[at(graph[gate].counter)]);
+    return found;
+  }
+  // The gates on an edge of a decision.
+  std::vector<int> gatesOn(int q, char side) const {
+    std::vector<int> found;
+    if (graph[q].isGate() || graph[q].isEnd || !access[at(q)])
+      return found;
+    std::vector<int> open{graph[q].edges[side == '1'].to};
+    while (!open.empty()) {
+      const int gate = open.back();
+      open.pop_back();
+      if (gate < 0 || !graph[gate].isGate())
+        continue;
+      found.push_back(gate);
+      graph[gate].forEachEdge([&](std::size_t, const Edge &edge) { open.push_back(edge.to); });
+    }
+    return found;
+  }
+  // A way that makes one decision again and again until a gate's counter has reached its limit there some times, with
+  // others between.
+  Decisions throughLimit(int gate, int q, char side, std::size_t seed) const {
+    std::mt19937 random(static_cast<unsigned>(seed + 99));
+    Decisions decisions;
+    Navigator navigator(graph);
+    navigator.begin();
+    std::size_t times = 0;
+    auto go = [&](char each) {
+      if (navigator.isAtEnd())
+        return;
+      decisions += each;
+      for (auto [from, slot] : navigator.take(each == '1'))
+        times += from == gate && slot == 1;
+    };
+    while (times < 3 && decisions.size() < 20'000 && !navigator.isAtEnd()) {
+      const std::optional<Decisions> way = from(navigator.state())[at(q)];
+      if (!way)
+        break;
+      std::ranges::for_each(*way, go);
+      const std::size_t before = times;
+      go(side);
+      if (times > before)
+        for (std::size_t n = seed ? random() % 4 : 0; n > 0; --n)
+          go(random() & 1 ? '1' : '0');
+    }
+    return decisions + (navigator.isAtEnd() ? Decisions() : finish(navigator.state()));
+  }
   // Goes on at random, and seldom leaves a loop.
   Decisions stayingWalk(Decisions decisions, int q, std::size_t seed, std::size_t length = 40) const {
     std::mt19937 random(static_cast<unsigned>(seed));
     for (; length > 0 && !graph[q].isEnd; --length) {
       bool side = random() & 1;
       const int loop = graph.innermost[at(q)];
-      if (loop >= 0 && !graph.loopOf(loop).contains(graph[q].edges[side].to) && random() % 16)
+      if (loop >= 0 && !graph.loopOf(loop).contains(to(q, side ? '1' : '0')) && random() % 16)
         side = !side;
       decisions += side ? '1' : '0';
-      q = graph[q].edges[side].to;
+      q = to(q, side ? '1' : '0');
     }
     return decisions + finish(q);
   }
@@ -376,9 +494,9 @@ private:
         q = stateAfter(decisions);
       } else {
         for (std::size_t length = 8 + random() % 64; length > 0 && !graph[q].isEnd; --length) {
-          const bool side = random() & 1;
-          decisions += side ? '1' : '0';
-          q = graph[q].edges[side].to;
+          const char side = random() & 1 ? '1' : '0';
+          decisions += side;
+          q = to(q, side);
         }
       }
       if (!follow(decisions + finish(q)))
@@ -399,8 +517,8 @@ private:
 } // namespace
 
 bool forEachRoute(const Graph &graph, const Limits &limits, absl::FunctionRef<bool(const Decisions &)> follow,
-                  std::vector<std::size_t> &iterations) {
-  return Routes(graph, limits, follow, iterations).run();
+                  std::vector<std::size_t> &iterations, RouteOrder &order) {
+  return Routes(graph, limits, follow, iterations).run(order);
 }
 
 } // namespace calque::detail::native

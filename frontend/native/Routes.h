@@ -6,6 +6,7 @@
 #include "frontend/native/Graph.h"
 
 #include <chrono>
+#include <optional>
 
 namespace calque::detail::native {
 
@@ -23,10 +24,25 @@ struct Limits {
   std::chrono::milliseconds longRun{500};
 };
 
+// What has been learnt of a lambda that is traced again.
+struct Lesson {
+  std::vector<Decisions> shown;        // in their order, the paths that a graph did not explain
+  std::uint64_t graph = 0;             // the shape of the graph that explained all paths, as a hash; 0: none has
+  std::vector<std::size_t> iterations; // of that graph's loops, that were followed, by the state that begins the loop
+};
+
+// Which paths are followed first: those of the kind that has last refuted a graph.
+struct RouteOrder {
+  std::size_t first = 0;
+  // The same graph has explained all but the longest paths before, and its loops were followed so far.
+  const std::vector<std::size_t> *before = nullptr;
+  std::optional<schema::SourceLine> tooFar; // the loop that is to be followed farther than that; none: all are
+};
+
 // Calls `follow` with paths from the start to an end, until it returns false. Returns whether all were followed.
 // `iterations` receives the number of iterations that each loop was followed, by the state that begins the loop.
 bool forEachRoute(const Graph &graph, const Limits &limits, absl::FunctionRef<bool(const Decisions &)> follow,
-                  std::vector<std::size_t> &iterations);
+                  std::vector<std::size_t> &iterations, RouteOrder &order);
 
 } // namespace calque::detail::native
 #endif

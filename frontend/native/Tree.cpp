@@ -96,7 +96,7 @@ private:
       return false;
     for (bool side : {true, false}) {
       const Node *nextA = a.child(side), *nextB = b.child(side);
-      if (!nextA || !nextB || nextA->gate || nextB->gate)
+      if (!nextA || !nextB || nextA->gates != nextB->gates)
         continue;
       if (nextA->steps.size() != nextB->steps.size())
         return false;

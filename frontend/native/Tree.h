@@ -23,8 +23,8 @@ struct Node {
   bool isDeclared = false; // see Decision
   schema::SourceLine line; // of the condition
   Node *children[2] = {nullptr, nullptr};
-  // The edge by which a count led here (State::kArrived and following), or 0.
-  std::size_t gate = 0;
+  // How the gates on the way from the parent decided, if a counter reached its limit there: see Navigator::gates.
+  std::string gates;
 
   const Node *child(bool side) const { return children[side] && children[side]->isKnown ? children[side] : nullptr; }
   // The decisions that lead here.
@@ -47,7 +47,8 @@ private:
 };
 
 // Whether the trees below two nodes agree as far as they are known: in kinds, in ends and in operands. Two operands
-// that were computed below the nodes agree if they are at the same distance; operands from above may differ.
+// that were computed below the nodes agree if they are at the same distance; operands from above may differ. What one
+// of them has behind a count's limit, and the other does not, is not compared.
 // `likeOutside`: two operands from outside must be the same. Adds to `evidence` how many nodes were compared.
 bool agree(const Node &a, const Node &b, bool likeOutside, std::size_t &evidence);
 

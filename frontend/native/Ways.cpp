@@ -53,25 +53,28 @@ std::vector<int> Ways::inOrder(States states, const States &targets) const {
 }
 
 bool Ways::isEnded(int q, const States &loop) const {
-  return std::ranges::any_of(loop, [&](int state) {
-    if (graph[state].iterations)
+  // Without the conditions that end it, an outer loop falls to pieces, and those that end an inner one may leave it.
+  for (States around = loop; around.contains(q);) {
+    States ending;
+    for (int state : around)
+      if (!graph[state].iterations)
+        forEachNext(state, [&](int next) {
+          if (!around.contains(next))
+            ending.insert(state);
+        });
+    if (ending.empty())
       return false;
-    States seen{state};
-    std::vector<int> open{q};
-    for (bool isBegin = true; !open.empty(); isBegin = false) {
-      const int at = open.back();
-      open.pop_back();
-      if (at == q && !isBegin)
-        return false;
-      if (!seen.insert(at).second && !isBegin)
-        continue;
-      graph[at].forEachEdge([&](std::size_t, const Edge &edge) {
-        if (loop.contains(edge.to) && (edge.to == q || !seen.contains(edge.to)))
-          open.push_back(edge.to);
+    std::erase_if(around, [&](int state) { return ending.contains(state); });
+    // What is left of the ways from the loop's begin back to it.
+    States others;
+    for (int state : loop)
+      forEachNext(state, [&](int next) {
+        if (!around.contains(next))
+          others.insert(next);
       });
-    }
-    return true;
-  });
+    around = around.contains(q) ? loopOf(q, others) : States();
+  }
+  return true;
 }
 
 bool Ways::hasInnerLoop(int q, const States &loop) const {

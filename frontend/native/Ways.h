@@ -26,8 +26,8 @@ public:
   States loopOf(int q, const States &targets) const;
   // So that none leads to an earlier one, but by a loop.
   std::vector<int> inOrder(States states, const States &targets) const;
-  // Whether each way around a loop leads through the condition of one whose iterations are all known, so that they are
-  // this one's: a division of the graph may begin it elsewhere.
+  // Whether each way around a loop leads through a condition that ends the loop after iterations that are all known: a
+  // division of the graph may begin it elsewhere.
   bool isEnded(int q, const States &loop) const;
   // Whether another loop is in a loop.
   bool hasInnerLoop(int q, const States &loop) const;

@@ -39,6 +39,9 @@ std::size_t contentHash(const TensorImpl &impl) {
 bool haveSameContent(const TensorImpl &a, const TensorImpl &b) {
   return *a.type == *b.type && bytesOf(a) == bytesOf(b);
 }
+bool areOfOneLine(const TensorImpl &a, const TensorImpl &b) {
+  return a.where.line == b.where.line && a.where.column == b.where.column && isSame(a.where.file, b.where.file);
+}
 
 } // namespace
 
@@ -71,8 +74,7 @@ Kind Words::constant(const Tensor &x) {
   std::vector<std::pair<Tensor, Kind>> &ofBuffer = constants[impl.buffer.data()];
   for (const auto &[known, kind] : ofBuffer)
     if (const TensorImpl &other = *known.impl();
-        !impl.buffer.isForeign() && *impl.type == *other.type && impl.where.line == other.where.line &&
-        impl.where.column == other.where.column && isSame(impl.where.file, other.where.file))
+        !impl.buffer.isForeign() && *impl.type == *other.type && areOfOneLine(impl, other))
       return kind;
   auto data = std::make_shared<schema::ConstantData>();
   data->type = *impl.type;
@@ -116,12 +118,12 @@ Value Words::outsideOf(const Tensor &x, bool isFresh) {
   };
   absl::InlinedVector<Value, 1> &ofBuffer = byBuffer[impl.buffer.data()];
   for (Value known : ofBuffer)
-    if (!impl.buffer.isForeign() && *impl.type == *implOfKnown(known).type)
+    if (!impl.buffer.isForeign() && *impl.type == *implOfKnown(known).type && areOfOneLine(impl, implOfKnown(known)))
       return known;
   const std::size_t hash = contentHash(impl);
   auto [first, last] = byContent.equal_range(hash);
   for (; first != last; ++first)
-    if (haveSameContent(impl, implOfKnown(first->second)))
+    if (haveSameContent(impl, implOfKnown(first->second)) && areOfOneLine(impl, implOfKnown(first->second)))
       return first->second;
   Value value = add(true);
   ofBuffer.push_back(value);

@@ -22,7 +22,8 @@ public:
   // The operation that makes a tensor that a run has made.
   Kind constant(const Tensor &x);
   Kind endOf(const std::string &text);
-  // `isFresh`: the run has made the tensor, so that the next run will make another of the same elements.
+  // `isFresh`: the run has made the tensor, so that the next run will make another of the same elements at the same
+  // line. Two lines may mean two variables by one constant.
   Value outsideOf(const Tensor &x, bool isFresh);
 
   // Operations on counters, which no path has.

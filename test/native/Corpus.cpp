@@ -303,6 +303,7 @@ std::vector<NativeCase> nativeCorpus() {
   addBranches(cases);
   addLoops(cases);
   addHostLoops(cases);
+  addNests(cases);
   addRefused(cases);
   return cases;
 }

@@ -18,6 +18,7 @@ struct AddCase {
 // Add the loops, those that a tensor ends and those that the host does.
 void addLoops(std::vector<NativeCase> &cases);
 void addHostLoops(std::vector<NativeCase> &cases);
+void addNests(std::vector<NativeCase> &cases);
 
 // What is decided on: the first element of a vector.
 inline Tensor one(const Tensor &x) { return x.shape().size() == 0 ? x : gather(x, 0); }

@@ -484,22 +484,19 @@ void addHostLoops(std::vector<NativeCase> &cases) {
         return {x};
       },
       "can't be captured");
-  add(
-      "two_host_loops_around_a_decision",
-      [](const Tensors &a) -> Tensors {
-        Tensor x = a[0], y = number(a, 0);
-        for (int i = 0; i < 20; ++i) {
-          for (int j = 0; j < 20; ++j) {
-            if (more(x, 5))
-              x = x - 3;
-            else
-              x = x + 1.25;
-          }
-          y = y + x;
-        }
-        return {x, y};
-      },
-      "can't be captured");
+  add("two_host_loops_around_a_decision", [](const Tensors &a) -> Tensors {
+    Tensor x = a[0], y = number(a, 0);
+    for (int i = 0; i < 20; ++i) {
+      for (int j = 0; j < 20; ++j) {
+        if (more(x, 5))
+          x = x - 3;
+        else
+          x = x + 1.25;
+      }
+      y = y + x;
+    }
+    return {x, y};
+  });
 }
 
 } // namespace calque::testing

@@ -351,9 +351,7 @@ TEST(NativeDerivatives, AreNotLostInLoopsThatOverlap) {
     }
     return w;
   };
-  auto compiled = function(f);
-  EXPECT_CONTAINS(errorOf<StateError>([&] { compiled(scalar<double>(3.0)); }),
-                  "a derivative is asked for inside of a branch or a loop");
+  expectSame(f, {3, 0.5, 1.5, 7});
 }
 
 // A path from the source would be lost: it is part of a branch, or the source is a value of another name on each side.
