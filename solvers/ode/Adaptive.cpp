@@ -1,0 +1,241 @@
+// The loop over steps whose sizes follow from the tolerances: states at times within the steps, and events.
+#include "Ode.h"
+
+#include <limits>
+
+namespace calque::solvers::detail {
+
+namespace {
+
+constexpr std::int32_t kRunning = -1;
+constexpr std::int32_t code(OdeStatus status) { return static_cast<std::int32_t>(status); }
+
+// What has been found of an event.
+struct Found {
+  Tensor value; // g at the end of the last step
+  Tensor count;
+  TensorArray times;
+  std::vector<TensorArray> states;
+};
+// The loop variables.
+struct Run {
+  Tensor t, step; // the next step's size, with its sign
+  State y;
+  std::vector<Tensor> memory;
+  Tensor status;
+  std::vector<Tensor> counts; // accepted, rejected, evaluations, states written
+  std::vector<TensorArray> outputs;
+  std::vector<Found> events;
+};
+
+constexpr TensorArrayOptions kUnchecked = {.overwrite = true, .zeros = true};
+
+// Where an event lies in a step.
+struct Place {
+  Tensor happened; // bool
+  Tensor fraction, t;
+  State y;
+};
+
+// Finds the sign change by bisection. The last step is one of Newton's method with the derivative as a constant. It
+// gives the place the derivative of the implicit function theorem: d fraction = -dg / g'.
+Place locate(const Problem &problem, const OdeEvent &event, const Interpolant &interpolant, const Tensor &t,
+             const Tensor &h, const Tensor &before, const Tensor &after, const Tensor &end, const State &next) {
+  Tensor rises = (before < 0) & (after >= 0), falls = (before > 0) & (after <= 0);
+  Tensor happened = event.direction > 0 ? rises : event.direction < 0 ? falls : rises | falls;
+  auto valueAt = [&](const Tensor &fraction) {
+    return event.g(t + fraction * h, interpolant(fraction));
+  };
+  auto search = [&] {
+    const Tensor isBelow = before < 0;
+    auto [low, high] = while_loop(
+        [&](const Tensor &from, const Tensor &to) { return to - from > 2 * epsilon(problem.dtype); },
+        [&](const Tensor &from, const Tensor &to) {
+          const Tensor middle = 0.5 * (from + to);
+          const Tensor isEarly = equal(valueAt(middle) < 0, isBelow);
+          return std::tuple(where(isEarly, middle, from), where(isEarly, to, middle));
+        },
+        std::tuple(number(0, problem.dtype), number(1, problem.dtype)), {.maximum_iterations = 60});
+    const Tensor root = stop_gradient(high);
+    const auto [value, slope] = jvp(valueAt, root, number(1, problem.dtype));
+    const Tensor divisor = stop_gradient(where(slope == 0, 1, slope));
+    const Tensor fraction = root - (value - stop_gradient(value)) / divisor;
+    return std::tuple(fraction, t + fraction * h, interpolant(fraction));
+  };
+  auto none = [&] { return std::tuple(number(1, problem.dtype), end, next); };
+  auto [fraction, time, state] = cond(happened, search, none);
+  return {happened, fraction, time, state};
+}
+
+} // namespace
+
+OdeResult integrateAdaptively(const Method &method, const Problem &problem, const State &y0, const Times &times,
+                              const std::vector<OdeEvent> &events, const OdeOptions &options) {
+  const DType dtype = problem.dtype;
+  const Tensor span = times.last - times.first, &direction = times.direction;
+  const Size size = times.ts.shape()[0];
+  // Two times ask for no state within a step.
+  const bool hasOutputs = !size.is_known() || size > 2;
+  const Tensor n = calque::size(times.ts, 0);
+  auto given = [&](const OptionalValue &value) { return cast((*value).toTensor(dtype), dtype); };
+
+  const State slope = problem.f(times.first, y0);
+  Tensor step = options.first_step ? abs(given(options.first_step)) * direction
+                                   : firstStep(problem, times.first, y0, slope, span, method.order());
+  auto limited = [&](const Tensor &h) {
+    return options.max_step ? maximum(minimum(h, given(options.max_step)), -given(options.max_step)) : h;
+  };
+
+  Run initial;
+  initial.t = times.first;
+  initial.step = stop_gradient(limited(step));
+  initial.y = y0;
+  initial.memory = method.begin(problem, slope);
+  initial.status = scalar<std::int32_t>(kRunning);
+  const std::int64_t evaluations = options.first_step ? 1 : 2;
+  initial.counts = {scalar<std::int64_t>(0), scalar<std::int64_t>(0), scalar<std::int64_t>(evaluations),
+                    scalar<std::int64_t>(1)};
+  if (hasOutputs)
+    for (const Tensor &x : y0) {
+      TensorArray array(size, dtype, x.shape(), kUnchecked);
+      initial.outputs.push_back(array.write(0, x));
+    }
+  for (const OdeEvent &event : events) {
+    Found found{event.g(times.first, y0), scalar<std::int64_t>(0), TensorArray(event.capacity, dtype, {}, kUnchecked), {}};
+    for (const Tensor &x : y0)
+      found.states.emplace_back(event.capacity, dtype, x.shape(), kUnchecked);
+    initial.events.push_back(found);
+  }
+
+  auto goesOn = [](const Run &run) { return run.status == kRunning; };
+  auto body = [&](const Run &run) {
+    Tensor h = stop_gradient(run.step);
+    // A step that almost reaches the end is stretched to it, so that no tiny step is left.
+    const Tensor isLast = (run.t + 1.01 * h - times.last) * direction >= 0;
+    h = where(isLast, times.last - run.t, h);
+    Tensor end = where(isLast, times.last, run.t + h);
+    const Attempt attempt = method.attempt(problem, run.t, h, end, run.y, run.memory);
+    const Tensor &accepted = attempt.accepted;
+
+    Run next;
+    Tensor ended = accepted & isLast, stopped;
+    State y = attempt.y;
+    const Tensor &written = run.counts[3];
+    auto isDue = [&](const Tensor &i, const Tensor &limit) {
+      return (i < n) & ((gather(times.ts, minimum(i, n - 1)) - limit) * direction <= 0);
+    };
+    Tensor wanted = hasOutputs ? accepted & isDue(written, end) : accepted & false;
+    std::vector<Tensor> values, maybe;
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      values.push_back(events[i].g(end, attempt.y));
+      maybe.push_back(accepted & (((run.events[i].value < 0) & (values[i] >= 0)) |
+                                  ((run.events[i].value > 0) & (values[i] <= 0))));
+      wanted = wanted | maybe[i];
+    }
+    const Interpolant interpolant =
+        hasOutputs || !events.empty() ? attempt.interpolant(wanted) : Interpolant();
+
+    std::vector<Place> places;
+    Tensor first = number(2, dtype); // the fraction of the first terminal event
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      const Tensor before = where(accepted, run.events[i].value, 0);
+      places.push_back(locate(problem, events[i], interpolant, run.t, h, before, values[i], end, attempt.y));
+      if (events[i].terminal)
+        first = where(places[i].happened, minimum(first, stop_gradient(places[i].fraction)), first);
+    }
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      const Place &place = places[i];
+      const Tensor counted = place.happened & (stop_gradient(place.fraction) <= first);
+      Found found = run.events[i];
+      const Tensor index = minimum(found.count, events[i].capacity - 1), isKept = counted & (found.count < events[i].capacity);
+      found.times.write(index, where(isKept, place.t, found.times.read(index)));
+      for (std::size_t leaf = 0; leaf < y.size(); ++leaf)
+        found.states[leaf].write(index, where(isKept, place.y[leaf], found.states[leaf].read(index)));
+      found.value = where(accepted, values[i], found.value);
+      found.count = found.count + cast(counted, DType::Int64);
+      if (events[i].terminal) {
+        end = where(counted, place.t, end);
+        y = choose(counted, place.y, y);
+        stopped = stopped.defined() ? stopped | counted : counted;
+      }
+      next.events.push_back(found);
+    }
+
+    Tensor due = written;
+    next.outputs = run.outputs;
+    if (hasOutputs) {
+      auto [count, outputs] = while_loop(
+          [&](const Tensor &i, const std::vector<TensorArray> &) { return accepted & isDue(i, end); },
+          [&](const Tensor &i, std::vector<TensorArray> arrays) {
+            const State state = interpolant((gather(times.ts, i) - run.t) / h);
+            for (std::size_t leaf = 0; leaf < arrays.size(); ++leaf)
+              arrays[leaf].write(i, state[leaf]);
+            return std::tuple(i + 1, arrays);
+          },
+          std::tuple(written, run.outputs));
+      due = count;
+      next.outputs = outputs;
+    }
+
+    next.t = where(accepted, end, run.t);
+    next.y = choose(accepted, y, run.y);
+    next.memory = attempt.memory;
+    next.step = stop_gradient(limited(h * attempt.factor));
+    const Tensor one = cast(accepted, DType::Int64);
+    next.counts = {run.counts[0] + one, run.counts[1] + (1 - one), run.counts[2] + method.evaluations(y0), due};
+    if (method.interpolantEvaluations() != 0)
+      next.counts[2] = next.counts[2] + where(wanted, method.interpolantEvaluations(), scalar<std::int64_t>(0));
+    Tensor least = 10 * epsilon(dtype) * abs(run.t) + tiny(dtype) / epsilon(dtype);
+    if (options.min_step)
+      least = maximum(least, given(options.min_step));
+    Tensor status = where(next.counts[0] + next.counts[1] >= options.max_steps, code(OdeStatus::TooManySteps),
+                          scalar<std::int32_t>(kRunning));
+    status = where(abs(next.step) < least, code(OdeStatus::StepTooSmall), status);
+    status = where(ended, code(OdeStatus::Success), status);
+    if (stopped.defined())
+      status = where(stopped, code(OdeStatus::Event), status);
+    next.status = status;
+    return next;
+  };
+  // A span of 0 is an error of its own, so there is at least one step.
+  const Run last = while_loop(goesOn, body, initial, {.checkpoint = options.adjoint == Adjoint::Checkpointed});
+
+  OdeResult result;
+  result.t = last.t;
+  result.last = last.y;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Tensor reached = last.status == code(OdeStatus::Success);
+  const bool isCertain = events.empty() && options.on_failure == OnFailure::Throw;
+  for (std::size_t leaf = 0; leaf < y0.size(); ++leaf) {
+    if (hasOutputs) {
+      Tensor states = last.outputs[leaf].stack();
+      if (!isCertain) {
+        Shape shape(static_cast<std::size_t>(y0[leaf].rank()) + 1, 1);
+        shape[0] = size;
+        const Tensor isWritten = iota({size}, DType::Int64) < last.counts[3];
+        states = where(reshape(isWritten, shape), states, nan);
+      }
+      result.y.push_back(states);
+    } else {
+      result.y.push_back(stack({y0[leaf], isCertain ? last.y[leaf] : where(reached, last.y[leaf], nan)}));
+    }
+  }
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const Found &found = last.events[i];
+    const Tensor isFound = iota({events[i].capacity}, DType::Int64) < found.count;
+    result.counts.push_back(found.count);
+    result.times.push_back(where(isFound, found.times.stack(), nan));
+    State states;
+    for (const TensorArray &array : found.states) {
+      const Tensor stacked = array.stack();
+      Shape shape(static_cast<std::size_t>(stacked.rank()), 1);
+      shape[0] = events[i].capacity;
+      states.push_back(where(reshape(isFound, shape), stacked, nan));
+    }
+    result.states.push_back(states);
+  }
+  result.statistics = {last.counts[0], last.counts[1], last.counts[2], last.status};
+  return result;
+}
+
+} // namespace calque::solvers::detail

@@ -1,0 +1,64 @@
+// Arithmetic of states, and norms.
+#include "Ode.h"
+
+namespace calque::solvers::detail {
+
+State weighted(std::span<const double> coefficients, const std::vector<State> &k) {
+  State result(k[0].size());
+  for (std::size_t leaf = 0; leaf < result.size(); ++leaf)
+    for (std::size_t i = 0; i < coefficients.size(); ++i) {
+      if (coefficients[i] == 0)
+        continue;
+      Tensor term = coefficients[i] == 1 ? k[i][leaf] : coefficients[i] * k[i][leaf];
+      result[leaf] = result[leaf].defined() ? result[leaf] + term : term;
+    }
+  return result;
+}
+
+State combine(const State &y, const Tensor &h, std::span<const double> coefficients, const std::vector<State> &k) {
+  State change = weighted(coefficients, k);
+  for (std::size_t leaf = 0; leaf < y.size(); ++leaf)
+    change[leaf] = y[leaf] + h * change[leaf];
+  return change;
+}
+
+State choose(const Tensor &condition, const State &x, const State &y) {
+  State result;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    result.push_back(where(condition, x[i], y[i]));
+  return result;
+}
+
+State stopped(State x) {
+  for (Tensor &each : x)
+    each = stop_gradient(each);
+  return x;
+}
+
+Tensor squaredNorm(const Problem &problem, const State &error, const State &y, const State &next) {
+  Tensor total;
+  Tensor count;
+  std::int64_t known = 0;
+  for (std::size_t i = 0; i < problem.controlled; ++i) {
+    Tensor scale = problem.atol + problem.rtol * maximum(abs(y[i]), abs(next[i]));
+    Tensor part = sum(square(error[i] / scale));
+    total = total.defined() ? total + part : part;
+    if (y[i].shape().is_known()) {
+      known += y[i].size();
+    } else {
+      Tensor elements = cast(size(y[i]), problem.dtype);
+      count = count.defined() ? count + elements : elements;
+    }
+  }
+  return count.defined() ? total / (count + static_cast<double>(known))
+                         : total * (1.0 / static_cast<double>(std::max<std::int64_t>(known, 1)));
+}
+
+State withFirst(const State &y0, const State &others) {
+  State result;
+  for (std::size_t i = 0; i < y0.size(); ++i)
+    result.push_back(concat({expand_dims(y0[i], 0), others[i]}));
+  return result;
+}
+
+} // namespace calque::solvers::detail
