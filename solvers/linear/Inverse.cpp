@@ -3,6 +3,8 @@
 #include "calque/control_flow.h"
 #include "calque/custom_gradient.h"
 
+#include <numeric>
+
 namespace calque::solvers::detail {
 
 namespace {
@@ -14,19 +16,30 @@ struct Elimination {
   Tensor a, x;
 };
 
-// Eliminates column k from all rows but k. The pivot is the largest element of the column from row k on.
+// 0, 1, ... n - 1 as a constant: an `iota` would make the loop an ordinary one.
+Tensor numbersTo(std::int64_t n) {
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(n));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return tensor(numbers);
+}
+
+// Eliminates column k from all rows but k. The pivot is the largest element of the column from row k on. Its row and row
+// k change places by masks: `argmax` and a
+// permutation by `gather` would make a loop around this an ordinary one.
 Elimination eliminate(const Elimination &state, const Tensor &k, std::int64_t n) {
-  const Tensor rows = iota({n}, DType::Int64);
-  const Tensor pivot = argmax(where(rows >= k, abs(gather(state.a, k, 1)), -1));
-  const Tensor order = where(rows == k, pivot, where(rows == pivot, k, rows));
-  const Tensor a = gather(state.a, order), x = gather(state.x, order);
-  const Tensor column = gather(a, k, 1), scale = 1 / gather(column, k);
-  const Tensor row = gather(a, k) * scale, rowOfInverse = gather(x, k) * scale;
-  // Row k itself becomes the scaled row.
-  const Tensor isRow = rows == k;
-  const Tensor factors = expand_dims(where(isRow, 0, column), 1);
-  const Tensor keep = expand_dims(isRow, 1);
-  return {where(keep, row, a - factors * row), where(keep, rowOfInverse, x - factors * rowOfInverse)};
+  const Tensor rows = numbersTo(n), isRow = rows == k;
+  const Tensor sizes = where(rows >= k, abs(gather(state.a, k, 1)), -1);
+  const Tensor pivot = minimum(min(where(sizes == max(sizes), rows, n)), n - 1); // n - 1: all are NaN
+  const Tensor isPivot = rows == pivot;
+  auto column = [](const Tensor &mask) { return expand_dims(mask, 1); };
+  const Tensor moved = where(column(isPivot), gather(state.a, k), state.a);
+  const Tensor movedInverse = where(column(isPivot), gather(state.x, k), state.x);
+  Tensor row = gather(state.a, pivot);
+  const Tensor scale = 1 / gather(row, k);
+  row = row * scale;
+  const Tensor rowOfInverse = gather(state.x, pivot) * scale;
+  const Tensor factors = column(gather(moved, k, 1)), keep = column(isRow);
+  return {where(keep, row, moved - factors * row), where(keep, rowOfInverse, movedInverse - factors * rowOfInverse)};
 }
 
 Tensor eliminated(const Tensor &a) {

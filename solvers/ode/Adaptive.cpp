@@ -17,15 +17,26 @@ struct Found {
   TensorArray times;
   std::vector<TensorArray> states;
 };
-// The loop variables.
+// What a step or an output changes.
 struct Run {
   Tensor t, step; // the next step's size, with its sign
   State y;
   std::vector<Tensor> memory;
   Tensor status;
   std::vector<Tensor> counts; // accepted, rejected, evaluations, states written
-  std::vector<TensorArray> outputs;
   std::vector<Found> events;
+  // Of the last step, where states within it are asked.
+  struct Last {
+    Tensor begin, h;
+    std::vector<State> dense;
+  };
+  std::optional<Last> last;
+};
+// An iteration either takes a step, or writes the next state that lies in the last step. A loop within the body would
+// write several, but its gradient would be an ordinary loop.
+struct Iteration {
+  Run run;
+  State row; // the state to write
 };
 
 constexpr TensorArrayOptions kUnchecked = {.overwrite = true, .zeros = true};
@@ -36,6 +47,8 @@ struct Place {
   Tensor fraction, t;
   State y;
 };
+
+using Interpolant = std::function<State(const Tensor &fraction)>;
 
 // Finds the sign change by bisection. The last step is one of Newton's method with the derivative as a constant. It
 // gives the place the derivative of the implicit function theorem: d fraction = -dg / g'.
@@ -78,14 +91,13 @@ OdeResult integrateAdaptively(const Method &method, const Problem &problem, cons
   const bool hasOutputs = !size.is_known() || size > 2;
   const Tensor n = calque::size(times.ts, 0);
   auto given = [&](const OptionalValue &value) { return cast((*value).toTensor(dtype), dtype); };
-
-  const State slope = problem.f(times.first, y0);
-  Tensor step = options.first_step ? abs(given(options.first_step)) * direction
-                                   : firstStep(problem, times.first, y0, slope, span, method.order());
   auto limited = [&](const Tensor &h) {
     return options.max_step ? maximum(minimum(h, given(options.max_step)), -given(options.max_step)) : h;
   };
 
+  const State slope = problem.f(times.first, y0);
+  const Tensor step = options.first_step ? abs(given(options.first_step)) * direction
+                                         : firstStep(problem, times.first, y0, slope, span, method.order());
   Run initial;
   initial.t = times.first;
   initial.step = stop_gradient(limited(step));
@@ -95,45 +107,53 @@ OdeResult integrateAdaptively(const Method &method, const Problem &problem, cons
   const std::int64_t evaluations = options.first_step ? 1 : 2;
   initial.counts = {scalar<std::int64_t>(0), scalar<std::int64_t>(0), scalar<std::int64_t>(evaluations),
                     scalar<std::int64_t>(1)};
-  if (hasOutputs)
-    for (const Tensor &x : y0) {
-      TensorArray array(size, dtype, x.shape(), kUnchecked);
-      initial.outputs.push_back(array.write(0, x));
-    }
   for (const OdeEvent &event : events) {
     Found found{event.g(times.first, y0), scalar<std::int64_t>(0), TensorArray(event.capacity, dtype, {}, kUnchecked), {}};
     for (const Tensor &x : y0)
       found.states.emplace_back(event.capacity, dtype, x.shape(), kUnchecked);
     initial.events.push_back(found);
   }
+  std::vector<TensorArray> outputs;
+  if (hasOutputs) {
+    initial.last = {times.first, number(1, dtype), std::vector<State>(method.denseStates(), y0)};
+    for (const Tensor &x : y0) {
+      TensorArray array(size, dtype, x.shape(), kUnchecked);
+      outputs.push_back(array.write(0, x));
+    }
+  }
 
-  auto goesOn = [](const Run &run) { return run.status == kRunning; };
-  auto body = [&](const Run &run) {
+  // Whether the next state to write lies before `limit`.
+  auto isDue = [&](const Tensor &written, const Tensor &limit) {
+    return (written < n) & ((gather(times.ts, minimum(written, n - 1)) - limit) * direction <= 0);
+  };
+
+  auto takeStep = [&](const Run &run) {
     Tensor h = stop_gradient(run.step);
-    // A step that almost reaches the end is stretched to it, so that no tiny step is left.
-    const Tensor isLast = (run.t + 1.01 * h - times.last) * direction >= 0;
-    h = where(isLast, times.last - run.t, h);
+    const Tensor rest = times.last - run.t;
+    // A step that almost reaches the end is stretched to it, so that no tiny step is left. Under vmap, an example that
+    // is through has no rest, and its step must stay finite.
+    const Tensor isLast = (1.01 * h - rest) * direction >= 0;
+    h = where(isLast & (rest != 0), rest, h);
     Tensor end = where(isLast, times.last, run.t + h);
     const Attempt attempt = method.attempt(problem, run.t, h, end, run.y, run.memory);
     const Tensor &accepted = attempt.accepted;
 
     Run next;
-    Tensor ended = accepted & isLast, stopped;
+    Tensor stopped;
     State y = attempt.y;
     const Tensor &written = run.counts[3];
-    auto isDue = [&](const Tensor &i, const Tensor &limit) {
-      return (i < n) & ((gather(times.ts, minimum(i, n - 1)) - limit) * direction <= 0);
-    };
-    Tensor wanted = hasOutputs ? accepted & isDue(written, end) : accepted & false;
-    std::vector<Tensor> values, maybe;
+    Tensor wanted = hasOutputs ? accepted & isDue(written, end) : Tensor();
+    std::vector<Tensor> values;
     for (std::size_t i = 0; i < events.size(); ++i) {
+      const Tensor &before = run.events[i].value;
       values.push_back(events[i].g(end, attempt.y));
-      maybe.push_back(accepted & (((run.events[i].value < 0) & (values[i] >= 0)) |
-                                  ((run.events[i].value > 0) & (values[i] <= 0))));
-      wanted = wanted | maybe[i];
+      const Tensor changes = accepted & (((before < 0) & (values[i] >= 0)) | ((before > 0) & (values[i] <= 0)));
+      wanted = wanted.defined() ? wanted | changes : changes;
     }
-    const Interpolant interpolant =
-        hasOutputs || !events.empty() ? attempt.interpolant(wanted) : Interpolant();
+    std::vector<State> dense;
+    if (wanted.defined())
+      dense = attempt.dense(wanted);
+    auto interpolant = [&](const Tensor &fraction) { return method.interpolate(dense, h, fraction); };
 
     std::vector<Place> places;
     Tensor first = number(2, dtype); // the fraction of the first terminal event
@@ -147,7 +167,8 @@ OdeResult integrateAdaptively(const Method &method, const Problem &problem, cons
       const Place &place = places[i];
       const Tensor counted = place.happened & (stop_gradient(place.fraction) <= first);
       Found found = run.events[i];
-      const Tensor index = minimum(found.count, events[i].capacity - 1), isKept = counted & (found.count < events[i].capacity);
+      const Tensor index = minimum(found.count, events[i].capacity - 1);
+      const Tensor isKept = counted & (found.count < events[i].capacity);
       found.times.write(index, where(isKept, place.t, found.times.read(index)));
       for (std::size_t leaf = 0; leaf < y.size(); ++leaf)
         found.states[leaf].write(index, where(isKept, place.y[leaf], found.states[leaf].read(index)));
@@ -161,44 +182,57 @@ OdeResult integrateAdaptively(const Method &method, const Problem &problem, cons
       next.events.push_back(found);
     }
 
-    Tensor due = written;
-    next.outputs = run.outputs;
-    if (hasOutputs) {
-      auto [count, outputs] = while_loop(
-          [&](const Tensor &i, const std::vector<TensorArray> &) { return accepted & isDue(i, end); },
-          [&](const Tensor &i, std::vector<TensorArray> arrays) {
-            const State state = interpolant((gather(times.ts, i) - run.t) / h);
-            for (std::size_t leaf = 0; leaf < arrays.size(); ++leaf)
-              arrays[leaf].write(i, state[leaf]);
-            return std::tuple(i + 1, arrays);
-          },
-          std::tuple(written, run.outputs));
-      due = count;
-      next.outputs = outputs;
-    }
-
     next.t = where(accepted, end, run.t);
     next.y = choose(accepted, y, run.y);
     next.memory = attempt.memory;
     next.step = stop_gradient(limited(h * attempt.factor));
     const Tensor one = cast(accepted, DType::Int64);
-    next.counts = {run.counts[0] + one, run.counts[1] + (1 - one), run.counts[2] + method.evaluations(y0), due};
-    if (method.interpolantEvaluations() != 0)
+    next.counts = {run.counts[0] + one, run.counts[1] + (1 - one), run.counts[2] + method.evaluations(y0), written};
+    if (wanted.defined() && method.interpolantEvaluations() != 0)
       next.counts[2] = next.counts[2] + where(wanted, method.interpolantEvaluations(), scalar<std::int64_t>(0));
+    if (hasOutputs)
+      // Nothing asks the interpolant of a step that was rejected.
+      next.last = {where(accepted, run.t, run.last->begin), where(accepted, h, run.last->h), dense};
     Tensor least = 10 * epsilon(dtype) * abs(run.t) + tiny(dtype) / epsilon(dtype);
     if (options.min_step)
       least = maximum(least, given(options.min_step));
     Tensor status = where(next.counts[0] + next.counts[1] >= options.max_steps, code(OdeStatus::TooManySteps),
                           scalar<std::int32_t>(kRunning));
     status = where(abs(next.step) < least, code(OdeStatus::StepTooSmall), status);
-    status = where(ended, code(OdeStatus::Success), status);
+    status = where(accepted & isLast, code(OdeStatus::Success), status);
     if (stopped.defined())
       status = where(stopped, code(OdeStatus::Event), status);
     next.status = status;
     return next;
   };
-  // A span of 0 is an error of its own, so there is at least one step.
-  const Run last = while_loop(goesOn, body, initial, {.checkpoint = options.adjoint == Adjoint::Checkpointed});
+
+  const WhileOptions loop{.checkpoint = options.adjoint == Adjoint::Checkpointed};
+  Run last;
+  if (hasOutputs) {
+    auto goesOn = [&](const Run &run, const std::vector<TensorArray> &) {
+      return (run.status == kRunning) | isDue(run.counts[3], run.t);
+    };
+    auto body = [&](const Run &run, std::vector<TensorArray> arrays) {
+      const Tensor isOutput = isDue(run.counts[3], run.t), index = minimum(run.counts[3], n - 1);
+      auto output = [&] {
+        const Run::Last &within = *run.last;
+        const Tensor fraction = (gather(times.ts, index) - within.begin) / within.h;
+        // At the last time the end of the step is exact.
+        const Tensor isEnd = (run.status == code(OdeStatus::Success)) & (index == n - 1);
+        Run next = run;
+        next.counts[3] = run.counts[3] + 1;
+        return Iteration{next, choose(isEnd, run.y, method.interpolate(within.dense, within.h, fraction))};
+      };
+      auto advance = [&] { return Iteration{takeStep(run), run.y}; };
+      const Iteration made = cond(isOutput, output, advance);
+      for (std::size_t leaf = 0; leaf < arrays.size(); ++leaf)
+        arrays[leaf].write(index, where(isOutput, made.row[leaf], arrays[leaf].read(index)));
+      return std::tuple(made.run, arrays);
+    };
+    std::tie(last, outputs) = while_loop(goesOn, body, std::tuple(initial, outputs), loop);
+  } else {
+    last = while_loop([](const Run &run) { return run.status == kRunning; }, takeStep, initial, loop);
+  }
 
   OdeResult result;
   result.t = last.t;
@@ -208,7 +242,7 @@ OdeResult integrateAdaptively(const Method &method, const Problem &problem, cons
   const bool isCertain = events.empty() && options.on_failure == OnFailure::Throw;
   for (std::size_t leaf = 0; leaf < y0.size(); ++leaf) {
     if (hasOutputs) {
-      Tensor states = last.outputs[leaf].stack();
+      Tensor states = outputs[leaf].stack();
       if (!isCertain) {
         Shape shape(static_cast<std::size_t>(y0[leaf].rank()) + 1, 1);
         shape[0] = size;

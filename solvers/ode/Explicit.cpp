@@ -46,14 +46,28 @@ public:
     std::vector<Tensor> kept = decision.memory;
     for (const Tensor &x : choose(decision.accepted, k.back(), k.front()))
       kept.push_back(x);
-    auto interpolant = [this, &problem, t, h, y, next, k](const Tensor &wanted) {
-      return interpolantOf(problem, t, h, y, next, k, wanted);
+    auto dense = [this, &problem, t, h, y, next, k](const Tensor &wanted) {
+      return denseOf(problem, t, h, y, next, k, wanted);
     };
-    return {decision.accepted, next, decision.factor, kept, interpolant};
+    return {decision.accepted, next, decision.factor, kept, dense};
   }
 
   Tensor evaluations(const State &) const override {
     return scalar(static_cast<std::int64_t>(tableau.c.size()));
+  }
+
+  std::size_t denseStates() const override { return tableau.c.size() + 2; }
+  State interpolate(const std::vector<State> &dense, const Tensor &h, const Tensor &fraction) const override {
+    State result = dense[0];
+    for (std::size_t i = 0; i + 1 < dense.size(); ++i) {
+      const Tensor weight = polynomial(tableau.interpolant[i], fraction);
+      if (!weight.defined())
+        continue;
+      const Tensor scaled = h * weight;
+      for (std::size_t leaf = 0; leaf < result.size(); ++leaf)
+        result[leaf] = result[leaf] + scaled * dense[i + 1][leaf];
+    }
+    return result;
   }
 
 protected:
@@ -65,20 +79,12 @@ protected:
     return squaredNorm(problem, error, y, next);
   }
 
-  virtual Interpolant interpolantOf(const Problem &, const Tensor &, const Tensor &h, const State &y, const State &,
-                                    const std::vector<State> &k, const Tensor &) const {
-    return [this, h, y, k](const Tensor &fraction) {
-      State result(y.size());
-      for (std::size_t i = 0; i < k.size(); ++i) {
-        const Tensor weight = polynomial(tableau.interpolant[i], fraction);
-        if (!weight.defined())
-          continue;
-        const Tensor scaled = h * weight;
-        for (std::size_t leaf = 0; leaf < y.size(); ++leaf)
-          result[leaf] = (result[leaf].defined() ? result[leaf] : y[leaf]) + scaled * k[i][leaf];
-      }
-      return result;
-    };
+  // {y, the stages..., the derivative at the end}.
+  virtual std::vector<State> denseOf(const Problem &, const Tensor &, const Tensor &, const State &y, const State &,
+                                     const std::vector<State> &k, const Tensor &) const {
+    std::vector<State> dense = {y};
+    dense.insert(dense.end(), k.begin(), k.end());
+    return dense;
   }
 
   const Tableau &tableau;
@@ -106,46 +112,41 @@ protected:
     return where(denominator == 0, 0, square(h * fifth) / where(denominator == 0, 1, denominator));
   }
 
-  Interpolant interpolantOf(const Problem &problem, const Tensor &t, const Tensor &h, const State &y, const State &next,
-                            const std::vector<State> &k, const Tensor &wanted) const override {
-    const std::size_t leaves = y.size(), rows = kDormandPrince8More.interpolant.size();
-    // The polynomial's coefficients, one after the other.
+  // {y, F_0 ... F_6}, the coefficients of Hairer, Norsett, Wanner, II.6 (6.20).
+  std::vector<State> denseOf(const Problem &problem, const Tensor &t, const Tensor &h, const State &y,
+                             const State &next, const std::vector<State> &k, const Tensor &wanted) const override {
     auto compute = [&] {
-      std::vector<State> all = k;
+      std::vector<State> all = k, f(3, y);
       for (std::size_t i = 0; i < kDormandPrince8More.c.size(); ++i)
         all.push_back(problem.f(t + kDormandPrince8More.c[i] * h, combine(y, h, kDormandPrince8More.a[i], all)));
-      std::vector<Tensor> coefficients(rows * leaves);
-      for (std::size_t row = 0; row < rows; ++row) {
-        const State made = weighted(kDormandPrince8More.interpolant[row], all);
-        for (std::size_t leaf = 0; leaf < leaves; ++leaf)
-          coefficients[row * leaves + leaf] = h * made[leaf];
+      for (std::size_t leaf = 0; leaf < y.size(); ++leaf) {
+        f[0][leaf] = next[leaf] - y[leaf];
+        f[1][leaf] = h * k.front()[leaf] - f[0][leaf];
+        f[2][leaf] = f[0][leaf] - h * k.back()[leaf] - f[1][leaf];
       }
-      return coefficients;
-    };
-    auto none = [&] {
-      std::vector<Tensor> coefficients;
-      for (std::size_t row = 0; row < rows; ++row)
-        for (const Tensor &x : y)
-          coefficients.push_back(zeros(x.shape(), x.dtype()));
-      return coefficients;
-    };
-    const std::vector<Tensor> more = cond(wanted, compute, none);
-    return [h, y, next, k, more, leaves, rows](const Tensor &fraction) {
-      State result;
-      for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
-        const Tensor change = next[leaf] - y[leaf], begin = h * k.front()[leaf] - change;
-        std::vector<Tensor> f = {change, begin, change - h * k.back()[leaf] - begin};
-        for (std::size_t row = 0; row < rows; ++row)
-          f.push_back(more[row * leaves + leaf]);
-        Tensor value;
-        for (std::size_t i = 0; i < f.size(); ++i) {
-          const Tensor &each = f[f.size() - 1 - i];
-          value = (value.defined() ? value + each : each) * (i % 2 == 0 ? fraction : 1 - fraction);
-        }
-        result.push_back(y[leaf] + value);
+      for (const std::vector<double> &row : kDormandPrince8More.interpolant) {
+        f.push_back(weighted(row, all));
+        for (Tensor &x : f.back())
+          x = h * x;
       }
-      return result;
+      return f;
     };
+    std::vector<State> dense = cond(wanted, compute, [&] { return std::vector<State>(denseStates() - 1, y); });
+    dense.insert(dense.begin(), y);
+    return dense;
+  }
+
+public:
+  std::size_t denseStates() const override { return 8; }
+  State interpolate(const std::vector<State> &dense, const Tensor &, const Tensor &fraction) const override {
+    State result;
+    for (std::size_t leaf = 0; leaf < dense[0].size(); ++leaf) {
+      Tensor value = dense.back()[leaf] * fraction;
+      for (std::size_t i = 1; i + 1 < dense.size(); ++i)
+        value = (value + dense[dense.size() - 1 - i][leaf]) * (i % 2 == 0 ? fraction : 1 - fraction);
+      result.push_back(dense[0][leaf] + value);
+    }
+    return result;
   }
 };
 

@@ -160,8 +160,8 @@ OdeResult integrate(const OdeFunction &f, const OdeState &y0, const Operand &ts,
                     const OdeOptions &options, SourceLocation where) {
   if (options.adjoint == Adjoint::Backsolve) {
     if (!events.empty()) {
-      CallSite site(where, "odeint");
-      fail<ValueError>("odeint: events have no gradient by Adjoint::Backsolve; take Steps or Checkpointed");
+      CallSite site(where, "odeint_events");
+      fail<ValueError>("odeint_events: there is no gradient by Adjoint::Backsolve; take Steps or Checkpointed");
     }
     auto without = [&f](const Tensor &t, const State &y, const State &) { return f(t, y); };
     return integrateWith(without, y0, ts, {}, options, where);
@@ -172,20 +172,20 @@ OdeResult integrate(const OdeFunction &f, const OdeState &y0, const Operand &ts,
   const Times times = checkTimes("odeint", ts, y0[0].dtype());
   const Problem problem = makeProblem(checkedFunction("odeint", f, y0), y0, options);
   if (!events.empty() && !hasErrorEstimate(options.method))
-    fail<ValueError>("odeint: events need a method with an error estimate, such as DormandPrince5");
+    fail<ValueError>("odeint_events: events need a method with an error estimate, such as DormandPrince5");
   std::vector<OdeEvent> checked;
   for (const OdeEvent &event : events) {
     if (event.direction < -1 || event.direction > 1)
-      fail<ValueError>("odeint: the direction of an event is -1, 0 or 1, unlike " + std::to_string(event.direction));
+      fail<ValueError>("odeint_events: the direction of an event is -1, 0 or 1, unlike " + std::to_string(event.direction));
     if (event.capacity < 1)
-      fail<ValueError>("odeint: the capacity of an event is at least 1, unlike " + std::to_string(event.capacity));
+      fail<ValueError>("odeint_events: the capacity of an event is at least 1, unlike " + std::to_string(event.capacity));
     auto g = [&event, dtype = problem.dtype](const Tensor &t, const State &y) {
       Tensor value = [&] {
         UserCode user;
         return event.g(t, y);
       }();
       if (value.dtype() != dtype || value.rank() != 0)
-        fail<ShapeError>("odeint: the function of an event returned " + describe(value) + "; it returns a scalar of " +
+        fail<ShapeError>("odeint_events: the function of an event returned " + describe(value) + "; it returns a scalar of " +
                          name_of(dtype));
       return value;
     };

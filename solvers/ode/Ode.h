@@ -32,17 +32,14 @@ State stopped(State x);
 // The mean of (error / (atol + rtol max(|y|, |next|)))^2 over all elements that are controlled.
 Tensor squaredNorm(const Problem &problem, const State &error, const State &y, const State &next);
 
-// The states within a step, by the fraction of the step that has passed.
-using Interpolant = std::function<State(const Tensor &fraction)>;
-
 // What one attempt at a step has made.
 struct Attempt {
   Tensor accepted;           // bool
   State y;                   // the end of the step
   Tensor factor;             // the next step's size, divided by that of this one
   std::vector<Tensor> memory; // what the method keeps for the next attempt
-  // Makes the interpolant of the step. `wanted` tells whether it will be asked, so that it may do work of its own.
-  std::function<Interpolant(const Tensor &wanted)> interpolant;
+  // Makes what the interpolant of the step needs. `wanted` tells whether it will be asked, so that this may be work.
+  std::function<std::vector<State>(const Tensor &wanted)> dense;
 };
 
 // A method with an error estimate. It computes nothing by itself: its functions are called where a trace is made.
@@ -59,6 +56,10 @@ public:
   // Evaluations of f in an attempt, and for the interpolant of a step.
   virtual Tensor evaluations(const State &y) const = 0;
   virtual std::int64_t interpolantEvaluations() const { return 0; }
+  // The number of states that the interpolant needs.
+  virtual std::size_t denseStates() const = 0;
+  // The state within a step of size h, where this fraction of it has passed.
+  virtual State interpolate(const std::vector<State> &dense, const Tensor &h, const Tensor &fraction) const = 0;
 };
 // The method of the options; null for one that has no error estimate.
 std::unique_ptr<Method> adaptiveMethod(OdeMethod method);

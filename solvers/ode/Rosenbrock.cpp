@@ -116,16 +116,24 @@ public:
     const State ends = unflatten(next, state);
     const Controller::Decision decision =
         controller.decide(squaredNorm(problem, unflatten(k.back()[0], state), state, ends), memory);
-    auto interpolant = [k, y, next, state](const Tensor &) -> Interpolant {
-      std::vector<Tensor> parts;
+    auto dense = [k, state, ends](const Tensor &) {
+      std::vector<State> states = {state, ends};
       for (const std::vector<double> &row : kDense)
-        parts.push_back(weighted(row, k)[0]);
-      return [parts, y, next, state](const Tensor &s) {
-        const Tensor rest = 1 - s;
-        return unflatten(rest * y + s * (next + rest * (parts[0] + s * (parts[1] + s * parts[2]))), state);
-      };
+        states.push_back(unflatten(weighted(row, k)[0], state));
+      return states;
     };
-    return {decision.accepted, ends, decision.factor, decision.memory, interpolant};
+    return {decision.accepted, ends, decision.factor, decision.memory, dense};
+  }
+
+  // {y, y_next, h_0, h_1, h_2}.
+  std::size_t denseStates() const override { return 2 + kDense.size(); }
+  State interpolate(const std::vector<State> &dense, const Tensor &, const Tensor &s) const override {
+    const Tensor rest = 1 - s;
+    State result;
+    for (std::size_t i = 0; i < dense[0].size(); ++i)
+      result.push_back(rest * dense[0][i] +
+                       s * (dense[1][i] + rest * (dense[2][i] + s * (dense[3][i] + s * dense[4][i]))));
+    return result;
   }
 
   // One for each column of the Jacobian and for the derivative by the time, and one for each stage after the first.

@@ -8,10 +8,8 @@
 //   y = odeint(decay, y0, times, {.method = OdeMethod::RungeKutta4, .steps = 100}).y; // 100 steps between two times
 //
 //   // An event: where a ball meets the floor. The integration ends there.
-//   auto fall = odeint(ball, std::tuple(height, speed), times,
-//                      {Event<std::tuple<Tensor, Tensor>>{[](const Tensor &, const auto &state) {
-//                        return std::get<0>(state);
-//                      }}});
+//   auto floor = [](const Tensor &, const Tensor &state) { return state[0]; };
+//   auto fall = odeint_events(ball, state, times, {{.g = floor}});
 //   fall.times[0];                                               // [1]
 //
 // f takes the time, a scalar, and the state. It returns the derivative of the state, with its structure and types. The
@@ -192,18 +190,19 @@ auto odeint(F &&f, const Y &y0, const Operand &ts, OdeOptions options = {}) {
   return OdeSolution<detail::StateOf<Y>>{calque::detail::withTensors(initial, result.y), result.statistics};
 }
 
-// As above, and finds events. ValueError for a method without an error estimate, for Adjoint::Backsolve, for a
+// Solves as odeint does, and finds events. The errors are those of odeint, and ValueError for a method without an error estimate, for Adjoint::Backsolve, for a
 // direction other than -1, 0 and 1 and for a capacity below 1.
 template <typename F, typename Y>
-auto odeint(F &&f, const Y &y0, const Operand &ts, const std::vector<Event<detail::StateOf<Y>>> &events,
-            OdeOptions options = {}) {
+auto odeint_events(F &&f, const Y &y0, const Operand &ts,
+                   const std::type_identity_t<std::vector<Event<detail::StateOf<Y>>>> &events,
+                   OdeOptions options = {}) {
   using State = detail::StateOf<Y>;
   const SourceLocation where = CallSite::resolve(ts.where());
-  calque::detail::requireCallable(f, "odeint", where);
+  calque::detail::requireCallable(f, "odeint_events", where);
   const State initial = detail::asState(y0, where);
   std::vector<detail::OdeEvent> found;
   for (const Event<State> &event : events) {
-    calque::detail::requireCallable(event.g, "odeint", where);
+    calque::detail::requireCallable(event.g, "odeint_events", where);
     auto g = [&event, &initial](const Tensor &t, const detail::OdeState &y) {
       return event.g(t, calque::detail::withTensors(initial, y));
     };

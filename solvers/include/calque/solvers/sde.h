@@ -1,0 +1,3 @@
+#ifndef CALQUE_SOLVERS_SDE_H
+#define CALQUE_SOLVERS_SDE_H
+#endif

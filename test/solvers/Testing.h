@@ -1,0 +1,42 @@
+// What the tests of the solvers share.
+#ifndef CALQUE_TEST_SOLVERS_TESTING_H
+#define CALQUE_TEST_SOLVERS_TESTING_H
+
+#include "calque/solvers.h"
+#include "test/Tensors.h"
+#include "test/frontend/Testing.h"
+
+namespace calque::testing {
+
+inline void expectNear(const Tensor &x, const std::vector<double> &expected, double tolerance) {
+  std::vector<double> values = valuesOf(x);
+  ASSERT_EQ(values.size(), expected.size());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    EXPECT_NEAR(values[i], expected[i], tolerance * (1 + std::fabs(expected[i]))) << "element " << i;
+}
+
+// Calls f eagerly and compiled, expects almost the same, and returns it. The norms of both are sums in different orders,
+// so that steps differ in the last bits.
+template <typename F, typename... Args> auto eagerAndCompiled(F f, const Args &...args) {
+  auto eager = f(args...);
+  auto compiled = function(f)(args...);
+  std::vector<Tensor> a = detail::tensorsIn(eager), b = detail::tensorsIn(compiled);
+  EXPECT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].dtype(), b[i].dtype());
+    EXPECT_EQ(a[i].shape(), b[i].shape());
+    expectNear(a[i], valuesOf(b[i]), a[i].dtype() == DType::Float32 ? 1e-4 : 1e-9);
+  }
+  return compiled;
+}
+
+// The statement throws such an error, whose text contains a part and the line.
+#define EXPECT_MISUSE(Error, statement, part)                                                                          \
+  do {                                                                                                                 \
+    std::string text = errorOf<Error>([&] { statement; });                                                             \
+    EXPECT_CONTAINS(text, part);                                                                                       \
+    EXPECT_CONTAINS(text, std::string(__FILE__) + ":" + std::to_string(__LINE__));                                     \
+  } while (false)
+
+} // namespace calque::testing
+#endif
