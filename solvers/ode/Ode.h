@@ -4,7 +4,7 @@
 #ifndef CALQUE_SOLVERS_ODE_ODE_H
 #define CALQUE_SOLVERS_ODE_ODE_H
 
-#include "Support.h"
+#include "Common.h"
 #include "calque/control_flow.h"
 #include "calque/solvers/ode.h"
 

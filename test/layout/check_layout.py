@@ -24,6 +24,7 @@ ARROWS = {
     "codegen": {"passes", "ir", "program", "runtime", "schema"},
     "frontend": {"program", "runtime", "schema", "standalone"},
     "training": set(),
+    "solvers": set(),
     "tools": {"codegen", "passes", "frontend", "runtime", "schema"},
 }
 # Folders of whose files only the length is looked at: they may include everything.
@@ -63,8 +64,9 @@ def main(source):
         public = re.match(r".*/include/(calque/.*)", f)
         if public:
             by_name[public.group(1)] = f
-        if f.startswith("training/"):
-            by_name.setdefault(f[len("training/"):], f)
+        for top in ("training/", "solvers/"):
+            if f.startswith(top):
+                by_name.setdefault(f[len(top):], f)
     edges = collections.defaultdict(set)
     for f in files:
         top = f.split("/")[0]

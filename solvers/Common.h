@@ -1,6 +1,6 @@
 // Helpers of the solvers, which include the public headers alone, as a user's own library would.
-#ifndef CALQUE_SOLVERS_SUPPORT_H
-#define CALQUE_SOLVERS_SUPPORT_H
+#ifndef CALQUE_SOLVERS_COMMON_H
+#define CALQUE_SOLVERS_COMMON_H
 
 #include "calque/call_site.h"
 #include "calque/functions.h"
