@@ -23,9 +23,8 @@ Tensor numbersTo(std::int64_t n) {
   return tensor(numbers);
 }
 
-// Eliminates column k from all rows but k. The pivot is the largest element of the column from row k on. Its row and row
-// k change places by masks: `argmax` and a
-// permutation by `gather` would make a loop around this an ordinary one.
+// Eliminates column k from all rows but k. The pivot is the largest element of the column from row k on. Its row and
+// row k change places by masks: `argmax` and a permutation by `gather` would make a loop around this an ordinary one.
 Elimination eliminate(const Elimination &state, const Tensor &k, std::int64_t n) {
   const Tensor rows = numbersTo(n), isRow = rows == k;
   const Tensor sizes = where(rows >= k, abs(gather(state.a, k, 1)), -1);

@@ -56,19 +56,17 @@ Place locate(const Problem &problem, const OdeEvent &event, const Interpolant &i
              const Tensor &h, const Tensor &before, const Tensor &after, const Tensor &end, const State &next) {
   Tensor rises = (before < 0) & (after >= 0), falls = (before > 0) & (after <= 0);
   Tensor happened = event.direction > 0 ? rises : event.direction < 0 ? falls : rises | falls;
-  auto valueAt = [&](const Tensor &fraction) {
-    return event.g(t + fraction * h, interpolant(fraction));
-  };
+  auto valueAt = [&](const Tensor &fraction) { return event.g(t + fraction * h, interpolant(fraction)); };
   auto search = [&] {
     const Tensor isBelow = before < 0;
-    auto [low, high] = while_loop(
-        [&](const Tensor &from, const Tensor &to) { return to - from > 2 * epsilon(problem.dtype); },
-        [&](const Tensor &from, const Tensor &to) {
-          const Tensor middle = 0.5 * (from + to);
-          const Tensor isEarly = equal(valueAt(middle) < 0, isBelow);
-          return std::tuple(where(isEarly, middle, from), where(isEarly, to, middle));
-        },
-        std::tuple(number(0, problem.dtype), number(1, problem.dtype)), {.maximum_iterations = 60});
+    auto [low, high] =
+        while_loop([&](const Tensor &from, const Tensor &to) { return to - from > 2 * epsilon(problem.dtype); },
+                   [&](const Tensor &from, const Tensor &to) {
+                     const Tensor middle = 0.5 * (from + to);
+                     const Tensor isEarly = equal(valueAt(middle) < 0, isBelow);
+                     return std::tuple(where(isEarly, middle, from), where(isEarly, to, middle));
+                   },
+                   std::tuple(number(0, problem.dtype), number(1, problem.dtype)), {.maximum_iterations = 60});
     const Tensor root = stop_gradient(high);
     const auto [value, slope] = jvp(valueAt, root, number(1, problem.dtype));
     const Tensor divisor = stop_gradient(where(slope == 0, 1, slope));
@@ -108,7 +106,8 @@ OdeResult integrateAdaptively(const Method &method, const Problem &problem, cons
   initial.counts = {scalar<std::int64_t>(0), scalar<std::int64_t>(0), scalar<std::int64_t>(evaluations),
                     scalar<std::int64_t>(1)};
   for (const OdeEvent &event : events) {
-    Found found{event.g(times.first, y0), scalar<std::int64_t>(0), TensorArray(event.capacity, dtype, {}, kUnchecked), {}};
+    Found found{
+        event.g(times.first, y0), scalar<std::int64_t>(0), TensorArray(event.capacity, dtype, {}, kUnchecked), {}};
     for (const Tensor &x : y0)
       found.states.emplace_back(event.capacity, dtype, x.shape(), kUnchecked);
     initial.events.push_back(found);

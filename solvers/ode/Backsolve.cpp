@@ -88,8 +88,8 @@ State pullBack(const Adjoined &forward, const State &cotangents) {
     const State slope = forward.f(begin, states, forward.allParameters);
     const Tensor byTimes = scatter_set(at.byTimes, i, inner(cotangent, slope));
     const Times times{stack({begin, end}), begin, end, stop_gradient(where(end >= begin, 1, number(-1, dtype)))};
-    const OdeResult result =
-        solve("the adjoint of odeint", problem, append(append(states, adjoint), at.gradients), times, {}, forward.options);
+    const OdeResult result = solve("the adjoint of odeint", problem, append(append(states, adjoint), at.gradients),
+                                   times, {}, forward.options);
     State last;
     for (const Tensor &x : result.y)
       last.push_back(x[1]);
@@ -121,7 +121,8 @@ OdeResult integrateWith(const OdeFunctionOf &f, const OdeState &y0, const Operan
   checkOptions(options);
   const Times times = checkTimes("odeint", ts, y0[0].dtype());
   auto checked = [f, y0](const Tensor &t, const State &y, const State &p) {
-    return checkedFunction("odeint", [&](const Tensor &time, const State &state) { return f(time, state, p); }, y0)(t, y);
+    return checkedFunction(
+        "odeint", [&](const Tensor &time, const State &state) { return f(time, state, p); }, y0)(t, y);
   };
   const Problem problem =
       makeProblem([&](const Tensor &t, const State &y) { return checked(t, y, parameters); }, y0, options);

@@ -52,9 +52,7 @@ public:
     return {decision.accepted, next, decision.factor, kept, dense};
   }
 
-  Tensor evaluations(const State &) const override {
-    return scalar(static_cast<std::int64_t>(tableau.c.size()));
-  }
+  Tensor evaluations(const State &) const override { return scalar(static_cast<std::int64_t>(tableau.c.size())); }
 
   std::size_t denseStates() const override { return tableau.c.size() + 2; }
   State interpolate(const std::vector<State> &dense, const Tensor &h, const Tensor &fraction) const override {

@@ -19,9 +19,7 @@ State march(const Step &step, const State &y0, const Times &times, std::int64_t 
     if (steps == 1)
       return step(begin, end - begin, y);
     const Tensor h = (end - begin) * (1.0 / static_cast<double>(steps));
-    auto body = [&](const Tensor &i, const State &state) {
-      return step(begin + cast(i, h.dtype()) * h, h, state);
-    };
+    auto body = [&](const Tensor &i, const State &state) { return step(begin + cast(i, h.dtype()) * h, h, state); };
     return for_range(std::int64_t(0), steps, y, body, {.checkpoint = checkpoint});
   };
   const Size size = times.ts.shape()[0];

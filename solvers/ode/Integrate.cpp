@@ -144,8 +144,8 @@ OdeResult solve(const char *what, const Problem &problem, const State &y0, const
   if (options.on_failure == OnFailure::Throw) {
     const Tensor &status = result.statistics.status;
     assert_true(status != static_cast<std::int32_t>(OdeStatus::TooManySteps),
-                std::string(what) + ": the last time was not reached within .max_steps = " +
-                    std::to_string(options.max_steps) +
+                std::string(what) +
+                    ": the last time was not reached within .max_steps = " + std::to_string(options.max_steps) +
                     " steps. A stiff equation needs OdeMethod::Rodas5P, other ones a larger tolerance or more steps");
     assert_true(status != static_cast<std::int32_t>(OdeStatus::StepTooSmall),
                 std::string(what) +
@@ -176,17 +176,19 @@ OdeResult integrate(const OdeFunction &f, const OdeState &y0, const Operand &ts,
   std::vector<OdeEvent> checked;
   for (const OdeEvent &event : events) {
     if (event.direction < -1 || event.direction > 1)
-      fail<ValueError>("odeint_events: the direction of an event is -1, 0 or 1, unlike " + std::to_string(event.direction));
+      fail<ValueError>("odeint_events: the direction of an event is -1, 0 or 1, unlike " +
+                       std::to_string(event.direction));
     if (event.capacity < 1)
-      fail<ValueError>("odeint_events: the capacity of an event is at least 1, unlike " + std::to_string(event.capacity));
+      fail<ValueError>("odeint_events: the capacity of an event is at least 1, unlike " +
+                       std::to_string(event.capacity));
     auto g = [&event, dtype = problem.dtype](const Tensor &t, const State &y) {
       Tensor value = [&] {
         UserCode user;
         return event.g(t, y);
       }();
       if (value.dtype() != dtype || value.rank() != 0)
-        fail<ShapeError>("odeint_events: the function of an event returned " + describe(value) + "; it returns a scalar of " +
-                         name_of(dtype));
+        fail<ShapeError>("odeint_events: the function of an event returned " + describe(value) +
+                         "; it returns a scalar of " + name_of(dtype));
       return value;
     };
     checked.push_back({g, event.terminal, event.direction, event.capacity});

@@ -34,9 +34,9 @@ Tensor squaredNorm(const Problem &problem, const State &error, const State &y, c
 
 // What one attempt at a step has made.
 struct Attempt {
-  Tensor accepted;           // bool
-  State y;                   // the end of the step
-  Tensor factor;             // the next step's size, divided by that of this one
+  Tensor accepted;            // bool
+  State y;                    // the end of the step
+  Tensor factor;              // the next step's size, divided by that of this one
   std::vector<Tensor> memory; // what the method keeps for the next attempt
   // Makes what the interpolant of the step needs. `wanted` tells whether it will be asked, so that this may be work.
   std::function<std::vector<State>(const Tensor &wanted)> dense;
@@ -84,9 +84,9 @@ Tensor firstStep(const Problem &problem, const Tensor &t0, const State &y0, cons
                  int order);
 
 struct Times {
-  Tensor ts;        // [n]
+  Tensor ts;          // [n]
   Tensor first, last; // scalars
-  Tensor direction; // 1 or -1
+  Tensor direction;   // 1 or -1
 };
 
 // Integrates by steps whose size follows from the tolerance, or by steps of a given size.

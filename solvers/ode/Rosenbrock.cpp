@@ -36,8 +36,8 @@ const std::vector<std::vector<double>> kC = {
      -28.087943162872662},
     {37.80277123390563, -3.2571969029072276, 112.26918849496327, 66.9347231244047, -40.06618937091002,
      -54.66780262877968, -9.48861652309627}};
-constexpr std::array<double, kStages> kTimes = {0, 0.6358126895828704, 0.4095798393397535, 0.9769306725060716,
-                                                0.4288403609558664, 1, 1, 1};
+constexpr std::array<double, kStages> kTimes = {
+    0, 0.6358126895828704, 0.4095798393397535, 0.9769306725060716, 0.4288403609558664, 1, 1, 1};
 constexpr std::array<double, kStages> kD = {
     0.21193756319429014, -0.42387512638858027, -0.3384627126235924, 1.8046452872882734, 2.325825639765069, 0, 0, 0};
 // The interpolant: (1 - s) y + s (y_next + (1 - s) (h_0 + s (h_1 + s h_2))).
@@ -95,7 +95,9 @@ public:
     const Tensor y = flatten(state);
 
     const auto [slope, slopeOfTime] = jvp([&](const Tensor &time) { return f(time, y); }, t, number(1, dtype));
-    auto column = [&](const Tensor &direction) { return jvp([&](const Tensor &x) { return f(t, x); }, y, direction).second; };
+    auto column = [&](const Tensor &direction) {
+      return jvp([&](const Tensor &x) { return f(t, x); }, y, direction).second;
+    };
     const Tensor jacobian = vmap(column, {.out_axes = {1}})(eye(n, dtype));
     const Tensor solver = inverse(eye(n, dtype) / (h * kGamma) - jacobian);
 
@@ -137,9 +139,7 @@ public:
   }
 
   // One for each column of the Jacobian and for the derivative by the time, and one for each stage after the first.
-  Tensor evaluations(const State &y) const override {
-    return scalar(static_cast<std::int64_t>(kStages) + elements(y));
-  }
+  Tensor evaluations(const State &y) const override { return scalar(static_cast<std::int64_t>(kStages) + elements(y)); }
 
 private:
   static Tensor matmulVector(const Tensor &a, const Tensor &x) { return contract(a, x, {}, {}, {1}, {0}); }

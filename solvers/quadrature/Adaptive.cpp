@@ -148,8 +148,7 @@ QuadResult integrateAdaptively(const QuadFunction &f, const Operand &a, const Op
   };
   auto halve = [&](const Partition &at) {
     // `argmax` would make the loop an ordinary one.
-    const Tensor worst =
-        minimum(min(calque::where(at.errors == max(at.errors), places, capacity)), capacity - 1);
+    const Tensor worst = minimum(min(calque::where(at.errors == max(at.errors), places, capacity)), capacity - 1);
     const Tensor low = gather(at.begins, worst), high = gather(at.ends, worst), middle = 0.5 * (low + high);
     const Estimate left = applyRule(rule, values, low, middle), right = applyRule(rule, values, middle, high);
     const Tensor isLeft = places == worst, isRight = places == at.count;
@@ -175,10 +174,10 @@ QuadResult integrateAdaptively(const QuadFunction &f, const Operand &a, const Op
     result.value = result.value - boundary(f, limits.a, inside);
   if (options.on_failure == OnQuadFailure::Throw) {
     assert_true(isfinite(result.error), "quad: the function is not finite at a node");
-    assert_true(result.converged, "quad: the error is above the tolerance after .max_intervals = " +
-                                      std::to_string(capacity) +
-                                      " intervals. The function may be singular or discontinuous: give more intervals "
-                                      "or a larger tolerance, or divide the range there");
+    assert_true(result.converged,
+                "quad: the error is above the tolerance after .max_intervals = " + std::to_string(capacity) +
+                    " intervals. The function may be singular or discontinuous: give more intervals "
+                    "or a larger tolerance, or divide the range there");
   }
   return result;
 }

@@ -86,9 +86,8 @@ OdeState drawIncrements(const Operand &state, const OdeState &y0, const Operand 
 OdeState drawIncrements(random::Generator &generator, const OdeState &y0, const Operand &ts, const SdeOptions &options,
                         SourceLocation where) {
   CallSite site(where, "sdeint");
-  return increments(y0, ts, options, [&](const Shape &shape, DType dtype) {
-    return generator.normal(shape, {.dtype = dtype}, where);
-  });
+  return increments(y0, ts, options,
+                    [&](const Shape &shape, DType dtype) { return generator.normal(shape, {.dtype = dtype}, where); });
 }
 
 OdeState integrateSde(const OdeFunction &drift, const OdeFunction &diffusion, const OdeState &y0, const Operand &ts,
@@ -156,8 +155,9 @@ OdeState integrateSde(const OdeFunction &drift, const OdeFunction &diffusion, co
         noise.push_back(gather(x, i));
       return step(interval.begin + cast(i, dtype) * h, h, state, noise);
     };
-    State next = options.steps == 1 ? body(scalar<std::int64_t>(0), y)
-                                    : for_range(std::int64_t(0), options.steps, y, body, {.checkpoint = options.checkpoint});
+    State next = options.steps == 1
+                     ? body(scalar<std::int64_t>(0), y)
+                     : for_range(std::int64_t(0), options.steps, y, body, {.checkpoint = options.checkpoint});
     return std::pair(next, next);
   };
   return withFirst(y0, scan(through, y0, intervals, {.checkpoint = options.checkpoint}).second);

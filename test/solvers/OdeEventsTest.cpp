@@ -123,7 +123,8 @@ TEST(OdeintEvents, TheFirstOfTwoTerminalEventsEnds) {
 
 TEST(OdeintEvents, BackwardFloat32AndVmap) {
   const Event<Tensor> zero{.g = [](const Tensor &, const Tensor &y) { return y[0]; }};
-  const auto back = odeint_events(circle, tensor<double>({std::sin(4.0), std::cos(4.0)}), tensor<double>({4, 0.5}), {zero}, kTight);
+  const auto back =
+      odeint_events(circle, tensor<double>({std::sin(4.0), std::cos(4.0)}), tensor<double>({4, 0.5}), {zero}, kTight);
   EXPECT_NEAR(back.t.item<double>(), std::numbers::pi, 1e-8);
 
   const auto single = odeint_events(circle, tensor<float>({1, 0}), tensor<float>({0, 3}), {zero}, {.rtol = 1e-5});
@@ -144,7 +145,8 @@ TEST(OdeintEvents, BackwardFloat32AndVmap) {
 
 TEST(OdeintEvents, AllMethods) {
   const Event<Tensor> zero{.g = [](const Tensor &, const Tensor &y) { return y[0]; }};
-  for (OdeMethod method : {OdeMethod::BogackiShampine3, OdeMethod::Tsitouras5, OdeMethod::DormandPrince8, OdeMethod::Rodas5P}) {
+  for (OdeMethod method :
+       {OdeMethod::BogackiShampine3, OdeMethod::Tsitouras5, OdeMethod::DormandPrince8, OdeMethod::Rodas5P}) {
     const auto found = odeint_events(circle, tensor<double>({1, 0}), tensor<double>({0, 1, 3}), {zero},
                                      {.method = method, .rtol = 1e-8, .atol = 1e-10});
     EXPECT_NEAR(found.t.item<double>(), std::numbers::pi / 2, 1e-6) << static_cast<int>(method);
@@ -155,8 +157,10 @@ TEST(OdeintEvents, AllMethods) {
 TEST(OdeintEvents, RefusesMisuse) {
   const Tensor y0 = tensor<double>({1, 0}), times = tensor<double>({0, 1});
   const Event<Tensor> zero{.g = [](const Tensor &, const Tensor &y) { return y[0]; }};
-  EXPECT_MISUSE(ValueError, odeint_events(circle, y0, times, {zero}, {.method = OdeMethod::Euler}), "events need a method");
-  EXPECT_MISUSE(ValueError, odeint_events(circle, y0, times, {zero}, {.adjoint = Adjoint::Backsolve}), "Adjoint::Backsolve");
+  EXPECT_MISUSE(ValueError, odeint_events(circle, y0, times, {zero}, {.method = OdeMethod::Euler}),
+                "events need a method");
+  EXPECT_MISUSE(ValueError, odeint_events(circle, y0, times, {zero}, {.adjoint = Adjoint::Backsolve}),
+                "Adjoint::Backsolve");
   Event<Tensor> wrong = zero;
   wrong.direction = 2;
   EXPECT_MISUSE(ValueError, odeint_events(circle, y0, times, {wrong}), "-1, 0 or 1, unlike 2");

@@ -8,9 +8,9 @@ using namespace calque::testing;
 
 namespace {
 
-const std::vector<OdeMethod> kAll = {OdeMethod::Euler, OdeMethod::Midpoint, OdeMethod::RungeKutta4,
-                                     OdeMethod::BogackiShampine3, OdeMethod::DormandPrince5, OdeMethod::Tsitouras5,
-                                     OdeMethod::DormandPrince8, OdeMethod::Rodas5P};
+const std::vector<OdeMethod> kAll = {
+    OdeMethod::Euler,          OdeMethod::Midpoint,   OdeMethod::RungeKutta4,    OdeMethod::BogackiShampine3,
+    OdeMethod::DormandPrince5, OdeMethod::Tsitouras5, OdeMethod::DormandPrince8, OdeMethod::Rodas5P};
 
 OdeOptions optionsOf(OdeMethod method, Adjoint adjoint = Adjoint::Steps) {
   if (method == OdeMethod::Euler || method == OdeMethod::Midpoint || method == OdeMethod::RungeKutta4)
@@ -33,9 +33,7 @@ Body lossOf(const OdeOptions &options) {
     return sum(y * tensor<double>({{1, 2}, {0.5, -1}, {1, 1}, {-2, 3}}));
   };
 }
-std::vector<Tensor> inputs() {
-  return {tensor<double>({2, 1}), tensor<double>({0, 0.4, 1.1, 1.5}), tensor(kRates)};
-}
+std::vector<Tensor> inputs() { return {tensor<double>({2, 1}), tensor<double>({0, 0.4, 1.1, 1.5}), tensor(kRates)}; }
 
 } // namespace
 
@@ -101,9 +99,7 @@ TEST(OdeintGradients, BacksolveTakesStructures) {
     Tensor decay;
   };
   using Pair = std::pair<Tensor, Tensor>;
-  auto f = [](const Tensor &, const Pair &y, const Rates &p) {
-    return Pair(p.growth * y.second, -p.decay * y.first);
-  };
+  auto f = [](const Tensor &, const Pair &y, const Rates &p) { return Pair(p.growth * y.second, -p.decay * y.first); };
   auto loss = [&](const Pair &y0, const Rates &p, Adjoint adjoint) {
     const Pair y = odeint(f, y0, tensor<double>({0, 1, 2}), p, optionsOf(OdeMethod::DormandPrince5, adjoint)).y;
     return sum(y.first * y.first) + sum(y.second);
@@ -113,7 +109,8 @@ TEST(OdeintGradients, BacksolveTakesStructures) {
   for (Adjoint adjoint : {Adjoint::Backsolve, Adjoint::Checkpointed}) {
     auto byRates = [&](const Rates &x) { return loss(y0, x, adjoint); };
     auto byStates = [&](const Pair &x) { return loss(x, p, adjoint); };
-    const Rates found = grad(byRates)(p), expected = grad([&](const Rates &x) { return loss(y0, x, Adjoint::Steps); })(p);
+    const Rates found = grad(byRates)(p),
+                expected = grad([&](const Rates &x) { return loss(y0, x, Adjoint::Steps); })(p);
     expectNear(found.growth, valuesOf(expected.growth), 1e-7);
     expectNear(found.decay, valuesOf(expected.decay), 1e-7);
     const Pair start = grad(byStates)(y0), same = grad([&](const Pair &x) { return loss(x, p, Adjoint::Steps); })(y0);

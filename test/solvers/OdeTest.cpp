@@ -31,7 +31,8 @@ Tensor timesTo(double end, int n) {
 double orderOf(OdeMethod method, std::int64_t steps) {
   double errors[2];
   for (int i : {0, 1}) {
-    const Tensor y = odeint(bent, scalar<double>(1.0), tensor<double>({0, 2}), {.method = method, .steps = steps << i}).y;
+    const Tensor y =
+        odeint(bent, scalar<double>(1.0), tensor<double>({0, 2}), {.method = method, .steps = steps << i}).y;
     errors[i] = std::fabs(y[1].item<double>() - bentAt(2, 1));
   }
   return std::log2(errors[0] / errors[1]);
@@ -48,7 +49,8 @@ TEST(Odeint, MethodsOfAGivenStepHaveTheirOrders) {
 TEST(Odeint, StepsBetweenTimesAreEqual) {
   // Two steps of Euler for y' = y over [0, 1] and three over [1, 4]: (1 + 1/2)^2, and that times (1 + 1)^... by hand.
   auto f = [](const Tensor &, const Tensor &y) { return y; };
-  const Tensor y = odeint(f, tensor<double>({1, 2}), tensor<double>({0, 1, 4}), {.method = OdeMethod::Euler, .steps = 2}).y;
+  const Tensor y =
+      odeint(f, tensor<double>({1, 2}), tensor<double>({0, 1, 4}), {.method = OdeMethod::Euler, .steps = 2}).y;
   expectNear(y, {1, 2, 2.25, 4.5, 2.25 * 6.25, 4.5 * 6.25}, 1e-15);
 }
 
@@ -100,10 +102,9 @@ TEST(Odeint, BackwardInTime) {
                          .y;
     expectNear(y, {last, bentAt(2, 1), bentAt(0.5, 1), 1}, 1e-6);
   }
-  expectNear(odeint(bent, scalar<double>(last), tensor<double>({3, 0}),
-                    {.method = OdeMethod::RungeKutta4, .steps = 100})
-                 .y,
-             {last, 1}, 1e-7);
+  expectNear(
+      odeint(bent, scalar<double>(last), tensor<double>({3, 0}), {.method = OdeMethod::RungeKutta4, .steps = 100}).y,
+      {last, 1}, 1e-7);
 }
 
 // The oscillator x'' = -x as a pair, as a struct and as a tensor with a shape.
@@ -156,7 +157,8 @@ TEST(Odeint, OptionsOfSteps) {
   const auto small = odeint(bent, y0, times, {.max_step = 0.01});
   EXPECT_GE(small.statistics.accepted.item<std::int64_t>(), 400);
   const auto begun = odeint(bent, y0, times, {.first_step = 1e-7});
-  EXPECT_GT(begun.statistics.accepted.item<std::int64_t>(), odeint(bent, y0, times).statistics.accepted.item<std::int64_t>());
+  EXPECT_GT(begun.statistics.accepted.item<std::int64_t>(),
+            odeint(bent, y0, times).statistics.accepted.item<std::int64_t>());
   // A tolerance for each element: the first one asks for nothing.
   const Tensor loose = odeint(bent, tensor<double>({1, 1}), times, {.rtol = 0, .atol = tensor<double>({1, 1})}).y;
   EXPECT_GT(std::fabs(loose[1][0].item<double>() - bentAt(4, 1)), 1e-6);
@@ -168,8 +170,8 @@ TEST(Odeint, StatisticsCountEvaluations) {
     ++calls;
     return bent(t, y);
   };
-  for (OdeMethod method : {OdeMethod::BogackiShampine3, OdeMethod::DormandPrince5, OdeMethod::DormandPrince8,
-                           OdeMethod::RungeKutta4}) {
+  for (OdeMethod method :
+       {OdeMethod::BogackiShampine3, OdeMethod::DormandPrince5, OdeMethod::DormandPrince8, OdeMethod::RungeKutta4}) {
     calls = 0;
     const auto solution = odeint(counted, scalar<double>(1), timesTo(4, 9), {.method = method});
     EXPECT_EQ(solution.statistics.evaluations.item<std::int64_t>(), calls) << static_cast<int>(method);

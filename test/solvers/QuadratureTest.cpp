@@ -46,15 +46,16 @@ TEST(FixedQuad, Polynomials) {
   auto exponential = [](const Tensor &x) { return exp(x); };
   double errors[2];
   for (int i : {0, 1})
-    errors[i] = fixed_quad(exponential, number(0), number(1), {.order = 1, .panels = 16 << i}).item<double>() - (std::numbers::e - 1);
+    errors[i] = fixed_quad(exponential, number(0), number(1), {.order = 1, .panels = 16 << i}).item<double>() -
+                (std::numbers::e - 1);
   EXPECT_NEAR(errors[0] / errors[1], 4, 0.01);
 }
 
 TEST(FixedQuad, TensorsAndGradients) {
   auto loss = [](const std::vector<Tensor> &x) {
-    return sum(fixed_quad([&](const Tensor &t) { return stack({sin(t * x[2]), x[2] * exp(t)}); }, x[0], x[1],
-                          {.order = 12}) *
-               tensor<double>({1, 3}));
+    return sum(
+        fixed_quad([&](const Tensor &t) { return stack({sin(t * x[2]), x[2] * exp(t)}); }, x[0], x[1], {.order = 12}) *
+        tensor<double>({1, 3}));
   };
   expectGradients(loss, {number(0.2), number(1.5), number(0.7)});
 }
@@ -84,7 +85,8 @@ TEST(Quad, ClosedForms) {
     for (QuadRule rule : {QuadRule::GaussKronrod15, QuadRule::GaussKronrod21}) {
       SCOPED_TRACE(c.name);
       auto run = function([&]() {
-        const QuadResult result = quad(c.f, c.a, c.b, {.rtol = 1e-9, .atol = 1e-11, .rule = rule, .dtype = DType::Float64});
+        const QuadResult result =
+            quad(c.f, c.a, c.b, {.rtol = 1e-9, .atol = 1e-11, .rule = rule, .dtype = DType::Float64});
         return std::tuple(result.value, result.error, result.converged);
       });
       auto [value, error, converged] = run();
@@ -154,9 +156,11 @@ TEST(Quad, Vmap) {
 TEST(Quad, FailuresAreErrorsOrReported) {
   auto wild = [](const Tensor &x) { return sin(1 / x); };
   EXPECT_MISUSE(AssertionError, quad(wild, number(1e-6), number(1), {.max_intervals = 3}), ".max_intervals = 3");
-  EXPECT_MISUSE(AssertionError, quad([](const Tensor &x) { return log(x); }, number(-1), number(1)), "not finite at a node");
+  EXPECT_MISUSE(AssertionError, quad([](const Tensor &x) { return log(x); }, number(-1), number(1)),
+                "not finite at a node");
   EXPECT_MISUSE(AssertionError, quad(wild, number(1), number(1) / 0), "a limit that is a tensor is finite");
-  const QuadResult result = quad(wild, number(1e-6), number(1), {.max_intervals = 3, .on_failure = OnQuadFailure::Report});
+  const QuadResult result =
+      quad(wild, number(1e-6), number(1), {.max_intervals = 3, .on_failure = OnQuadFailure::Report});
   EXPECT_FALSE(result.converged.item<bool>());
   EXPECT_EQ(result.intervals.item<std::int64_t>(), 3);
   // mpmath: the integral of sin(1 / x) from 0 to 1 is 0.504067061906928.
@@ -173,7 +177,8 @@ TEST(Quadrature, RefusesMisuse) {
   EXPECT_MISUSE(DTypeError, quad(f, scalar(0), number(1)), "float32 or float64, not int32");
   EXPECT_MISUSE(DTypeError, quad(f, scalar(0.0f), number(1)), "float32[] and float64[]");
   EXPECT_MISUSE(ShapeError, quad(f, tensor<double>({0, 1}), number(1)), "vmap maps over several");
-  EXPECT_MISUSE(DTypeError, quad([](const Tensor &x) { return cast(x, DType::Float32); }, 0, number(1)), "returned float32");
+  EXPECT_MISUSE(DTypeError, quad([](const Tensor &x) { return cast(x, DType::Float32); }, 0, number(1)),
+                "returned float32");
   EXPECT_MISUSE(ValueError, quad(f, 0, 1, {.rtol = -1}), ".rtol = -1");
   EXPECT_MISUSE(ValueError, quad(f, 0, 1, {.max_intervals = 0}), ".max_intervals = 0");
   EXPECT_MISUSE(ValueError, quad(f, kInfinity, kInfinity), "the same infinity");

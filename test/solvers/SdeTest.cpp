@@ -41,9 +41,7 @@ double strongError(SdeMethod method, std::int64_t steps) {
 } // namespace
 
 TEST(Sdeint, StrongOrders) {
-  auto order = [](SdeMethod method) {
-    return std::log2(strongError(method, 16) / strongError(method, 256)) / 4;
-  };
+  auto order = [](SdeMethod method) { return std::log2(strongError(method, 16) / strongError(method, 256)) / 4; };
   EXPECT_NEAR(order(SdeMethod::EulerMaruyama), 0.5, 0.1);
   EXPECT_NEAR(order(SdeMethod::Milstein), 1, 0.1);
   EXPECT_NEAR(order(SdeMethod::Heun), 1, 0.1);
@@ -69,8 +67,9 @@ TEST(Sdeint, MomentsOfOrnsteinAndUhlenbeck) {
   const double s = 0.5;
   auto solve = function([&](const Tensor &y0) {
     random::Generator noise(5);
-    return sdeint([](const Tensor &, const Tensor &y) { return -y; }, [&](const Tensor &, const Tensor &y) { return 0 * y + s; },
-                  y0, tensor<double>({0, 0.5, 2}), noise, {.steps = 40})
+    return sdeint([](const Tensor &, const Tensor &y) { return -y; },
+                  [&](const Tensor &, const Tensor &y) { return 0 * y + s; }, y0, tensor<double>({0, 0.5, 2}), noise,
+                  {.steps = 40})
         .y;
   });
   const Tensor y = solve(full({20000}, 3, DType::Float64));
@@ -118,7 +117,8 @@ TEST(Sdeint, GeneralNoise) {
     else
       expectNear(y, {1 + a + a * a / 2, 2 * (1 + b + b * b / 2)}, 1e-15);
   }
-  EXPECT_EQ(sdeint(f, g, y0, tensor<double>({0, 1, 2}), random::state(1, 0), {.steps = 4, .noises = 3}).y.shape(), (Shape{3, 2}));
+  EXPECT_EQ(sdeint(f, g, y0, tensor<double>({0, 1, 2}), random::state(1, 0), {.steps = 4, .noises = 3}).y.shape(),
+            (Shape{3, 2}));
 }
 
 TEST(Sdeint, Gradients) {
@@ -133,13 +133,14 @@ TEST(Sdeint, Gradients) {
           const Tensor y = sdeint_along(f, g, x[0], x[3], increments, {.method = method, .steps = 2}).y;
           return mean(square(y[2])) + sum(y[1]);
         },
-        {tensor<double>({1, 0.5, 2, -1, 0.2, 3}), scalar<double>(0.4), scalar<double>(0.6), tensor<double>({0, 0.4, 1})});
+        {tensor<double>({1, 0.5, 2, -1, 0.2, 3}), scalar<double>(0.4), scalar<double>(0.6),
+         tensor<double>({0, 0.4, 1})});
   }
   // Of drawn noise, whose size depends on the times.
   expectGradients(
       [&](const std::vector<Tensor> &x) {
-        return sum(sdeint(drift, [&](const Tensor &, const Tensor &y) { return x[0] * y; }, tensor<double>({1, 2}), x[1],
-                          random::state(2, 0), {.steps = 3})
+        return sum(sdeint(drift, [&](const Tensor &, const Tensor &y) { return x[0] * y; }, tensor<double>({1, 2}),
+                          x[1], random::state(2, 0), {.steps = 3})
                        .y);
       },
       {scalar<double>(0.3), tensor<double>({0, 0.5, 2})});
@@ -147,8 +148,9 @@ TEST(Sdeint, Gradients) {
 
 TEST(Sdeint, Float32AndOneKernel) {
   auto last = [](const Tensor &y0) {
-    return sdeint([](const Tensor &, const Tensor &y) { return -y; }, [](const Tensor &, const Tensor &y) { return 0.1f + 0 * y; },
-                  y0, tensor<float>({0, 1}), random::state(1, 0), {.method = SdeMethod::Milstein, .steps = 200})
+    return sdeint([](const Tensor &, const Tensor &y) { return -y; },
+                  [](const Tensor &, const Tensor &y) { return 0.1f + 0 * y; }, y0, tensor<float>({0, 1}),
+                  random::state(1, 0), {.method = SdeMethod::Milstein, .steps = 200})
         .y[1];
   };
   EXPECT_EQ(function(last)(tensor<float>({1, 2})).dtype(), DType::Float32);
@@ -160,13 +162,19 @@ TEST(Sdeint, RefusesMisuse) {
   auto run = [&](const Tensor &ts, SdeOptions options) { return sdeint(drift, spread, y0, ts, state, options); };
   EXPECT_MISUSE(ValueError, sdeint(drift, spread, y0, unitTimes(), state, {.steps = 0}), ".steps = 0");
   EXPECT_MISUSE(ValueError, sdeint(drift, spread, y0, unitTimes(), state, {.noises = -1}), ".noises = -1");
-  EXPECT_MISUSE(ValueError, sdeint(drift, spread, y0, unitTimes(), state, {.method = SdeMethod::Milstein, .noises = 2}), "diagonal noise");
-  EXPECT_MISUSE(AssertionError, sdeint(drift, spread, y0, tensor<double>({1, 0}), state), "the times of a stochastic equation increase");
+  EXPECT_MISUSE(ValueError, sdeint(drift, spread, y0, unitTimes(), state, {.method = SdeMethod::Milstein, .noises = 2}),
+                "diagonal noise");
+  EXPECT_MISUSE(AssertionError, sdeint(drift, spread, y0, tensor<double>({1, 0}), state),
+                "the times of a stochastic equation increase");
   EXPECT_MISUSE(DTypeError, sdeint(drift, spread, tensor({1, 2}), unitTimes(), state), "int32[2]");
-  EXPECT_MISUSE(ShapeError, sdeint(drift, spread, y0, unitTimes(), state, {.noises = 3}), "returned float64[2] for a state that is float64[2,3]");
-  EXPECT_MISUSE(ShapeError, sdeint_along(drift, spread, y0, unitTimes(), tensor<double>({{1}})), "float64[1,1], where [1,1,2] is needed");
-  EXPECT_MISUSE(DTypeError, sdeint_along(drift, spread, y0, unitTimes(), zeros({1, 1, 2})), "the increments are float32[1,1,2]");
+  EXPECT_MISUSE(ShapeError, sdeint(drift, spread, y0, unitTimes(), state, {.noises = 3}),
+                "returned float64[2] for a state that is float64[2,3]");
+  EXPECT_MISUSE(ShapeError, sdeint_along(drift, spread, y0, unitTimes(), tensor<double>({{1}})),
+                "float64[1,1], where [1,1,2] is needed");
+  EXPECT_MISUSE(DTypeError, sdeint_along(drift, spread, y0, unitTimes(), zeros({1, 1, 2})),
+                "the increments are float32[1,1,2]");
   EXPECT_MISUSE(ShapeError, sdeint_along(drift, spread, y0, unitTimes(), std::pair(y0, y0)), "in 2 tensors, where 1");
-  auto open = function([&](const Tensor &ts) { return run(ts, {}).y; }, {.input_signature = {TensorSpec<double>({kDynamic})}});
+  auto open =
+      function([&](const Tensor &ts) { return run(ts, {}).y; }, {.input_signature = {TensorSpec<double>({kDynamic})}});
   EXPECT_CONTAINS(errorOf<ShapeError>([&] { open(unitTimes()); }), "the number of times is known while tracing");
 }

@@ -15,8 +15,8 @@ inline void expectNear(const Tensor &x, const std::vector<double> &expected, dou
     EXPECT_NEAR(values[i], expected[i], tolerance * (1 + std::fabs(expected[i]))) << "element " << i;
 }
 
-// Calls f eagerly and compiled, expects almost the same, and returns it. The norms of both are sums in different orders,
-// so that steps differ in the last bits.
+// Calls f eagerly and compiled, expects almost the same, and returns it. The norms of both are sums in different
+// orders, so that steps differ in the last bits.
 template <typename F, typename... Args> auto eagerAndCompiled(F f, const Args &...args) {
   auto eager = f(args...);
   auto compiled = function(f)(args...);

@@ -180,8 +180,7 @@ template <typename F, typename Y> OdeFunction odeFunction(F &f, const Y &y0, con
 // ShapeError for times of another rank, fewer than two times, and a derivative of other shapes than the state's;
 // DTypeError for a state that is no float, whose tensors differ in type, or whose type is not that of the times;
 // ValueError for options out of range. At the call AssertionError for times that are not in order, and for a failure.
-template <typename F, typename Y>
-auto odeint(F &&f, const Y &y0, const Operand &ts, OdeOptions options = {}) {
+template <typename F, typename Y> auto odeint(F &&f, const Y &y0, const Operand &ts, OdeOptions options = {}) {
   const SourceLocation where = CallSite::resolve(ts.where());
   calque::detail::requireCallable(f, "odeint", where);
   const auto initial = detail::asState(y0, where);
@@ -190,8 +189,8 @@ auto odeint(F &&f, const Y &y0, const Operand &ts, OdeOptions options = {}) {
   return OdeSolution<detail::StateOf<Y>>{calque::detail::withTensors(initial, result.y), result.statistics};
 }
 
-// Solves as odeint does, and finds events. The errors are those of odeint, and ValueError for a method without an error estimate, for Adjoint::Backsolve, for a
-// direction other than -1, 0 and 1 and for a capacity below 1.
+// Solves as odeint does, and finds events. The errors are those of odeint, and ValueError for a method without an error
+// estimate, for Adjoint::Backsolve, for a direction other than -1, 0 and 1 and for a capacity below 1.
 template <typename F, typename Y>
 auto odeint_events(F &&f, const Y &y0, const Operand &ts,
                    const std::type_identity_t<std::vector<Event<detail::StateOf<Y>>>> &events,
@@ -246,8 +245,8 @@ auto odeint(F &&f, const Y &y0, const Operand &ts, const P &parameters, OdeOptio
 }
 
 struct VerletOptions {
-  std::int64_t steps = 1;             // between two times
-  Adjoint adjoint = Adjoint::Steps;   // or Checkpointed
+  std::int64_t steps = 1;           // between two times
+  Adjoint adjoint = Adjoint::Steps; // or Checkpointed
 };
 template <typename X> struct VerletSolution {
   X x, v; // positions and velocities at the times, along a new axis 0

@@ -34,8 +34,8 @@ CALQUE_API GaussRule gauss_legendre(std::int64_t n, DType dtype = default_dtype(
                                     SourceLocation where = SourceLocation::current());
 
 struct FixedQuadOptions {
-  std::int64_t order = 5;  // the number of nodes, of each panel
-  std::int64_t panels = 1; // parts of equal length
+  std::int64_t order = 5;        // the number of nodes, of each panel
+  std::int64_t panels = 1;       // parts of equal length
   DType dtype = default_dtype(); // of the nodes, if both limits are numbers
 };
 

@@ -8,9 +8,9 @@
 //   Tensor same = sdeint(drift, diffusion, full({1000}, 1), times, random::state(7, 0), {.steps = 50}).y;
 //
 // A thousand paths are one state with a thousand elements: each element has a noise of its own. All increments of the
-// noise are drawn before the loop, n - 1 times `steps` tensors like the state. So the loop of a small state stays one of
-// registers, and reverse mode sees the noise as a constant. The same state of a generator gives the same paths, eagerly
-// and compiled.
+// noise are drawn before the loop, n - 1 times `steps` tensors like the state. So the loop of a small state stays one
+// of registers, and reverse mode sees the noise as a constant. The same state of a generator gives the same paths,
+// eagerly and compiled.
 #ifndef CALQUE_SOLVERS_SDE_H
 #define CALQUE_SOLVERS_SDE_H
 
@@ -64,13 +64,13 @@ auto sdeAlong(F &drift, G &diffusion, const Y &y0, const Operand &ts, const SdeO
 } // namespace detail
 
 // Solves dy = f(t, y) dt + g(t, y) dW with y = y0 at the first of the times, which are as those of odeint and increase.
-// f and g take the time and the state; f returns a state. Gradients pass to y0, to the times and to captures of f and g.
-// The noise comes from a generator, whose counter moves on, or from a state of one, int64[2]. Under vmap the states of
-// generators may be mapped; paths as elements of one state cost less.
+// f and g take the time and the state; f returns a state. Gradients pass to y0, to the times and to captures of f and
+// g. The noise comes from a generator, whose counter moves on, or from a state of one, int64[2]. Under vmap the states
+// of generators may be mapped; paths as elements of one state cost less.
 //
 // The errors are those of odeint. ShapeError for a diffusion of another shape than `noises` says, and for a number of
-// times that is unknown while tracing; ValueError for steps below 1, negative noises, and Milstein's method with general
-// noise. AssertionError at the call for times that do not increase.
+// times that is unknown while tracing; ValueError for steps below 1, negative noises, and Milstein's method with
+// general noise. AssertionError at the call for times that do not increase.
 template <typename F, typename G, typename Y>
 auto sdeint(F &&f, G &&g, const Y &y0, const Operand &ts, const Operand &state, SdeOptions options = {}) {
   const SourceLocation where = CallSite::resolve(ts.where());
@@ -94,9 +94,8 @@ auto sdeint(F &&f, G &&g, const Y &y0, const Operand &ts, Noise &generator, SdeO
 template <typename F, typename G, typename Y, typename W>
 auto sdeint_along(F &&f, G &&g, const Y &y0, const Operand &ts, const W &increments, SdeOptions options = {}) {
   const SourceLocation where = CallSite::resolve(ts.where());
-  return detail::sdeAlong(f, g, y0, ts, options, where, [&](const detail::OdeState &) {
-    return calque::detail::tensorsIn(increments);
-  });
+  return detail::sdeAlong(f, g, y0, ts, options, where,
+                          [&](const detail::OdeState &) { return calque::detail::tensorsIn(increments); });
 }
 
 } // namespace calque::solvers
