@@ -159,12 +159,9 @@ OdeResult solve(const char *what, const Problem &problem, const State &y0, const
 OdeResult integrate(const OdeFunction &f, const OdeState &y0, const Operand &ts, const std::vector<OdeEvent> &events,
                     const OdeOptions &options, SourceLocation where) {
   if (options.adjoint == Adjoint::Backsolve) {
-    if (!events.empty()) {
-      CallSite site(where, "odeint_events");
-      fail<ValueError>("odeint_events: there is no gradient by Adjoint::Backsolve; take Steps or Checkpointed");
-    }
-    auto without = [&f](const Tensor &t, const State &y, const State &) { return f(t, y); };
-    return integrateWith(without, y0, ts, {}, options, where);
+    CallSite site(where, "odeint");
+    fail<ValueError>("odeint: Adjoint::Backsolve gives gradients to parameters and not to captures: f takes the "
+                     "parameters as its third argument, and odeint after the times. Events need Steps or Checkpointed");
   }
   CallSite site(where, "odeint");
   checkState("odeint", y0);

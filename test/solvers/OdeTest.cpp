@@ -1,6 +1,8 @@
 #include "Testing.h"
+#include "calque/saved_functions.h"
 
 #include <cmath>
+#include <cstdio>
 
 using namespace calque;
 using namespace calque::solvers;
@@ -228,6 +230,20 @@ TEST(Odeint, LoopsOfSmallStatesAreOneKernel) {
   }
 }
 
+TEST(Odeint, IsSavedInAFunction) {
+  const std::string path = ::testing::TempDir() + "calque-solvers-odeint.calque";
+  const Tensor y0 = tensor<double>({1, 2}), times = timesTo(2, 4);
+  auto solve = function([&](const Tensor &y) { return odeint(bent, y, times, {.rtol = 1e-8}).y; });
+  const Tensor expected = solve(y0);
+  save_functions(path, {{"solve", solve}});
+  const SavedFunctions loaded = load_functions(path);
+  auto same = loaded.function<Tensor(const Tensor &)>("solve");
+  expectSameBits(same(y0), expected);
+  auto loss = [](auto f) { return grad([f](const Tensor &y) { return sum(f(y)); }); };
+  expectNear(loss(same)(y0), valuesOf(loss(solve)(y0)), 1e-14);
+  std::remove(path.c_str());
+}
+
 TEST(Odeint, RefusesMisuse) {
   const Tensor y0 = tensor<double>({1, 2}), times = tensor<double>({0, 1});
   auto f = [](const Tensor &, const Tensor &y) { return -y; };
@@ -253,6 +269,8 @@ TEST(Odeint, RefusesMisuse) {
   EXPECT_MISUSE(ValueError, odeint(f, y0, times, {.steps = 10}), ".steps = 10 is for methods of a given step size");
   EXPECT_MISUSE(ValueError, odeint(f, y0, times, {.method = OdeMethod::Euler, .steps = 0}), ".steps = 0");
   EXPECT_MISUSE(ValueError, odeint(f, y0, times, {.method = OdeMethod::Euler, .rtol = 1e-3}), ".rtol is for methods");
+  EXPECT_MISUSE(ValueError, odeint(f, y0, times, {.adjoint = Adjoint::Backsolve}),
+                "gives gradients to parameters and not to captures");
   std::function<Tensor(const Tensor &, const Tensor &)> none;
   EXPECT_MISUSE(StateError, odeint(none, y0, times), "odeint");
 }

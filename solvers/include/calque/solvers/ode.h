@@ -54,7 +54,7 @@ enum class Adjoint {
   Checkpointed, // through the steps, of which it keeps about 3 sqrt(n) of n and computes the others again
   Backsolve,    // solves the adjoint equation backward in time. Its memory does not depend on the number of steps. Chen
                 // et al.: Neural ordinary differential equations, 2018. Gradients pass to y0, to the times and to the
-                // parameters of odeint, but to no capture of f
+                // parameters of odeint, but to no capture of f. ValueError without parameters
 };
 
 // What became of an integration.
