@@ -32,11 +32,32 @@ struct Run {
   };
   std::optional<Last> last;
 };
-// An iteration either takes a step, or writes the next state that lies in the last step. A loop within the body would
-// write several, but its gradient would be an ordinary loop.
+
+// States at times within the steps are written in one of two ways. Of a small state, an iteration either takes a step,
+// or writes one state: so the loop and its gradient stay in registers, where a loop within the body would make the
+// gradient an ordinary loop. Of a large state, an iteration takes a step and then writes the states that lie in it: so
+// the stages of a step are no loop variables, which reverse mode would keep.
+constexpr std::int64_t kMostElements = 32;
+bool isSmall(const State &y) {
+  std::int64_t elements = 0;
+  for (const Tensor &x : y) {
+    if (!x.shape().is_known())
+      return false;
+    elements += x.size();
+  }
+  return elements <= kMostElements;
+}
+// What an iteration for a small state makes.
 struct Iteration {
   Run run;
   State row; // the state to write
+};
+// A step, and what it takes to write states within it.
+struct Taken {
+  Run run;
+  Tensor accepted, isEnd, h, end;
+  State y;
+  std::vector<State> dense;
 };
 
 constexpr TensorArrayOptions kUnchecked = {.overwrite = true, .zeros = true};
@@ -86,7 +107,7 @@ OdeResult integrateAdaptively(const Method &method, const Problem &problem, cons
   const Tensor span = times.last - times.first, &direction = times.direction;
   const Size size = times.ts.shape()[0];
   // Two times ask for no state within a step.
-  const bool hasOutputs = !size.is_known() || size > 2;
+  const bool hasOutputs = !size.is_known() || size > 2, keepsLast = hasOutputs && isSmall(y0);
   const Tensor n = calque::size(times.ts, 0);
   auto given = [&](const OptionalValue &value) { return cast((*value).toTensor(dtype), dtype); };
   auto limited = [&](const Tensor &h) {
@@ -113,8 +134,9 @@ OdeResult integrateAdaptively(const Method &method, const Problem &problem, cons
     initial.events.push_back(found);
   }
   std::vector<TensorArray> outputs;
-  if (hasOutputs) {
+  if (keepsLast)
     initial.last = {times.first, number(1, dtype), std::vector<State>(method.denseStates(), y0)};
+  if (hasOutputs) {
     for (const Tensor &x : y0) {
       TensorArray array(size, dtype, x.shape(), kUnchecked);
       outputs.push_back(array.write(0, x));
@@ -189,7 +211,7 @@ OdeResult integrateAdaptively(const Method &method, const Problem &problem, cons
     next.counts = {run.counts[0] + one, run.counts[1] + (1 - one), run.counts[2] + method.evaluations(y0), written};
     if (wanted.defined() && method.interpolantEvaluations() != 0)
       next.counts[2] = next.counts[2] + where(wanted, method.interpolantEvaluations(), scalar<std::int64_t>(0));
-    if (hasOutputs)
+    if (keepsLast)
       // Nothing asks the interpolant of a step that was rejected.
       next.last = {where(accepted, run.t, run.last->begin), where(accepted, h, run.last->h), dense};
     Tensor least = 10 * epsilon(dtype) * abs(run.t) + tiny(dtype) / epsilon(dtype);
@@ -202,27 +224,33 @@ OdeResult integrateAdaptively(const Method &method, const Problem &problem, cons
     if (stopped.defined())
       status = where(stopped, code(OdeStatus::Event), status);
     next.status = status;
-    return next;
+    return Taken{next, accepted, accepted & isLast, h, end, y, dense};
   };
 
+  auto isRunning = [](const Run &run) { return run.status == kRunning; };
+  auto fractionOf = [&](const Tensor &index, const Tensor &begin, const Tensor &h) {
+    return (gather(times.ts, index) - begin) / h;
+  };
   const WhileOptions loop{.checkpoint = options.adjoint == Adjoint::Checkpointed};
   Run last;
-  if (hasOutputs) {
+  if (!hasOutputs) {
+    last = while_loop(isRunning, [&](const Run &run) { return takeStep(run).run; }, initial, loop);
+  } else if (keepsLast) {
     auto goesOn = [&](const Run &run, const std::vector<TensorArray> &) {
-      return (run.status == kRunning) | isDue(run.counts[3], run.t);
+      return isRunning(run) | isDue(run.counts[3], run.t);
     };
     auto body = [&](const Run &run, std::vector<TensorArray> arrays) {
       const Tensor isOutput = isDue(run.counts[3], run.t), index = minimum(run.counts[3], n - 1);
       auto output = [&] {
         const Run::Last &within = *run.last;
-        const Tensor fraction = (gather(times.ts, index) - within.begin) / within.h;
         // At the last time the end of the step is exact.
         const Tensor isEnd = (run.status == code(OdeStatus::Success)) & (index == n - 1);
         Run next = run;
         next.counts[3] = run.counts[3] + 1;
+        const Tensor fraction = fractionOf(index, within.begin, within.h);
         return Iteration{next, choose(isEnd, run.y, method.interpolate(within.dense, within.h, fraction))};
       };
-      auto advance = [&] { return Iteration{takeStep(run), run.y}; };
+      auto advance = [&] { return Iteration{takeStep(run).run, run.y}; };
       const Iteration made = cond(isOutput, output, advance);
       for (std::size_t leaf = 0; leaf < arrays.size(); ++leaf)
         arrays[leaf].write(index, where(isOutput, made.row[leaf], arrays[leaf].read(index)));
@@ -230,7 +258,28 @@ OdeResult integrateAdaptively(const Method &method, const Problem &problem, cons
     };
     std::tie(last, outputs) = while_loop(goesOn, body, std::tuple(initial, outputs), loop);
   } else {
-    last = while_loop([](const Run &run) { return run.status == kRunning; }, takeStep, initial, loop);
+    auto body = [&](const Run &run, const std::vector<TensorArray> &arrays) {
+      const Taken taken = takeStep(run);
+      auto goesOn = [&](const Tensor &written, const std::vector<TensorArray> &) {
+        return taken.accepted & isDue(written, taken.end);
+      };
+      auto output = [&](const Tensor &written, std::vector<TensorArray> rows) {
+        // vmap runs this also for examples that are through, whose index is beyond the end.
+        const Tensor index = minimum(written, n - 1);
+        const State state = choose(taken.isEnd & (index == n - 1), taken.y,
+                                   method.interpolate(taken.dense, taken.h, fractionOf(index, run.t, taken.h)));
+        for (std::size_t leaf = 0; leaf < rows.size(); ++leaf)
+          rows[leaf].write(index, state[leaf]);
+        return std::tuple(written + 1, rows);
+      };
+      auto [written, rows] = while_loop(goesOn, output, std::tuple(run.counts[3], arrays));
+      Run next = taken.run;
+      next.counts[3] = written;
+      return std::tuple(next, rows);
+    };
+    std::tie(last, outputs) =
+        while_loop([&](const Run &run, const std::vector<TensorArray> &) { return isRunning(run); }, body,
+                   std::tuple(initial, outputs), loop);
   }
 
   OdeResult result;
