@@ -1,5 +1,6 @@
 // The loop over steps whose sizes follow from the tolerances: states at times within the steps, and events.
 #include "Ode.h"
+#include "calque/tensor_array.h"
 
 #include <limits>
 

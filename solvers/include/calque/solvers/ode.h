@@ -20,6 +20,7 @@
 #ifndef CALQUE_SOLVERS_ODE_H
 #define CALQUE_SOLVERS_ODE_H
 
+#include "calque/call_site.h"
 #include "calque/callable.h"
 #include "calque/functions.h"
 #include "calque/solvers/values.h"

@@ -13,6 +13,7 @@
 #ifndef CALQUE_SOLVERS_QUADRATURE_H
 #define CALQUE_SOLVERS_QUADRATURE_H
 
+#include "calque/call_site.h"
 #include "calque/callable.h"
 #include "calque/functions.h"
 #include "calque/solvers/values.h"
