@@ -122,7 +122,7 @@ OdeResult integrateAdaptively(const Method &method, const Problem &problem, cons
   initial.t = times.first;
   initial.step = stop_gradient(limited(step));
   initial.y = y0;
-  initial.memory = method.begin(problem, slope);
+  initial.memory = method.begin(problem, y0, slope, initial.step);
   initial.status = scalar<std::int32_t>(kRunning);
   const std::int64_t evaluations = options.first_step ? 1 : 2;
   initial.counts = {scalar<std::int64_t>(0), scalar<std::int64_t>(0), scalar<std::int64_t>(evaluations),
@@ -209,7 +209,7 @@ OdeResult integrateAdaptively(const Method &method, const Problem &problem, cons
     next.memory = attempt.memory;
     next.step = stop_gradient(limited(h * attempt.factor));
     const Tensor one = cast(accepted, DType::Int64);
-    next.counts = {run.counts[0] + one, run.counts[1] + (1 - one), run.counts[2] + method.evaluations(y0), written};
+    next.counts = {run.counts[0] + one, run.counts[1] + (1 - one), run.counts[2] + attempt.evaluations, written};
     if (wanted.defined() && method.interpolantEvaluations() != 0)
       next.counts[2] = next.counts[2] + where(wanted, method.interpolantEvaluations(), scalar<std::int64_t>(0));
     if (keepsLast)

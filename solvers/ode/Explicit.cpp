@@ -26,7 +26,7 @@ public:
   int order() const override { return order_; }
 
   // The memory is {controller..., f(t, y)...}.
-  std::vector<Tensor> begin(const Problem &problem, const State &slope) const override {
+  std::vector<Tensor> begin(const Problem &problem, const State &, const State &slope, const Tensor &) const override {
     std::vector<Tensor> memory = controller.begin(problem.dtype);
     memory.insert(memory.end(), slope.begin(), slope.end());
     return memory;
@@ -49,10 +49,9 @@ public:
     auto dense = [this, &problem, t, h, y, next, k](const Tensor &wanted) {
       return denseOf(problem, t, h, y, next, k, wanted);
     };
-    return {decision.accepted, next, decision.factor, kept, dense};
+    const Tensor evaluations = scalar(static_cast<std::int64_t>(stages));
+    return {decision.accepted, next, decision.factor, evaluations, kept, dense};
   }
-
-  Tensor evaluations(const State &) const override { return scalar(static_cast<std::int64_t>(tableau.c.size())); }
 
   std::size_t denseStates() const override { return tableau.c.size() + 2; }
   State interpolate(const std::vector<State> &dense, const Tensor &h, const Tensor &fraction) const override {
@@ -151,6 +150,7 @@ public:
 } // namespace
 
 std::unique_ptr<Method> rosenbrockMethod();
+std::unique_ptr<Method> bdfMethod();
 
 std::unique_ptr<Method> adaptiveMethod(OdeMethod method) {
   // The parts beta of the PI control are those of Hairer et al.
@@ -165,6 +165,8 @@ std::unique_ptr<Method> adaptiveMethod(OdeMethod method) {
     return std::make_unique<DormandPrince8>();
   case OdeMethod::Rodas5P:
     return rosenbrockMethod();
+  case OdeMethod::Bdf:
+    return bdfMethod();
   case OdeMethod::Euler:
   case OdeMethod::Midpoint:
   case OdeMethod::RungeKutta4:

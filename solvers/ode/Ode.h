@@ -37,6 +37,7 @@ struct Attempt {
   Tensor accepted;            // bool
   State y;                    // the end of the step
   Tensor factor;              // the next step's size, divided by that of this one
+  Tensor evaluations;         // of f, int64
   std::vector<Tensor> memory; // what the method keeps for the next attempt
   // Makes what the interpolant of the step needs. `wanted` tells whether it will be asked, so that this may be work.
   std::function<std::vector<State>(const Tensor &wanted)> dense;
@@ -48,13 +49,13 @@ public:
   virtual ~Method() = default;
   // The order of the error estimate plus 1: a step h has an error of h to this power.
   virtual int order() const = 0;
-  // What the method keeps before the first step; `slope` is f(t, y).
-  virtual std::vector<Tensor> begin(const Problem &problem, const State &slope) const = 0;
+  // What the method keeps before the first step, of the signed size h; `slope` is f(t, y).
+  virtual std::vector<Tensor> begin(const Problem &problem, const State &y, const State &slope,
+                                    const Tensor &h) const = 0;
   // Tries a step from t to `end`, of the signed size h.
   virtual Attempt attempt(const Problem &problem, const Tensor &t, const Tensor &h, const Tensor &end, const State &y,
                           const std::vector<Tensor> &memory) const = 0;
-  // Evaluations of f in an attempt, and for the interpolant of a step.
-  virtual Tensor evaluations(const State &y) const = 0;
+  // Evaluations of f for the interpolant of a step.
   virtual std::int64_t interpolantEvaluations() const { return 0; }
   // The number of states that the interpolant needs.
   virtual std::size_t denseStates() const = 0;
@@ -78,6 +79,14 @@ struct Controller {
   // `squared` is the squared norm of the error. NaN is rejected.
   Decision decide(const Tensor &squared, std::span<const Tensor> memory) const;
 };
+
+// The state as one vector, and back.
+Tensor flatten(const State &y);
+State unflatten(const Tensor &vector, const State &like);
+// The number of elements. ShapeError if it is unknown, as implicit methods make matrices of this size.
+std::int64_t elementsOf(const State &y);
+// The Jacobian [n, n] of a function of a vector, by forward mode.
+Tensor jacobianOf(const std::function<Tensor(const Tensor &y)> &f, const Tensor &y, std::int64_t n);
 
 // The size of the first step. Hairer, Norsett, Wanner, II.4.
 Tensor firstStep(const Problem &problem, const Tensor &t0, const State &y0, const State &slope, const Tensor &span,

@@ -49,56 +49,22 @@ const std::vector<std::vector<double>> kDense = {
     {11.419903575922262, 2.8879645146136994, 72.92137995996029, 80.12511834622643, -52.072871366152654,
      -59.78993625266729, -0.15582684282751913, 4.883087185713722}};
 
-// The state as one vector, and back.
-Tensor flatten(const State &y) {
-  State parts;
-  for (const Tensor &x : y)
-    parts.push_back(reshape(x, {-1}));
-  return parts.size() == 1 ? parts[0] : concat(parts);
-}
-State unflatten(const Tensor &vector, const State &like) {
-  if (like.size() == 1)
-    return {reshape(vector, like[0].shape())};
-  State result;
-  std::vector<std::int64_t> sizes;
-  for (const Tensor &x : like)
-    sizes.push_back(x.size());
-  std::vector<Tensor> parts = split(vector, sizes);
-  for (std::size_t i = 0; i < like.size(); ++i)
-    result.push_back(reshape(parts[i], like[i].shape()));
-  return result;
-}
-std::int64_t elements(const State &y) {
-  std::int64_t n = 0;
-  for (const Tensor &x : y) {
-    if (!x.shape().is_known())
-      fail<ShapeError>("odeint: an implicit method makes a matrix of the state's size, which must be known: the state "
-                       "is " +
-                       describe(x));
-    n += x.size();
-  }
-  return n;
-}
-
 class Rosenbrock : public Method {
 public:
   int order() const override { return 5; }
-  std::vector<Tensor> begin(const Problem &problem, const State &) const override {
+  std::vector<Tensor> begin(const Problem &problem, const State &, const State &, const Tensor &) const override {
     return controller.begin(problem.dtype);
   }
 
   Attempt attempt(const Problem &problem, const Tensor &t, const Tensor &h, const Tensor &end, const State &state,
                   const std::vector<Tensor> &memory) const override {
-    const std::int64_t n = elements(state);
+    const std::int64_t n = elementsOf(state);
     const DType dtype = problem.dtype;
     auto f = [&](const Tensor &time, const Tensor &y) { return flatten(problem.f(time, unflatten(y, state))); };
     const Tensor y = flatten(state);
 
     const auto [slope, slopeOfTime] = jvp([&](const Tensor &time) { return f(time, y); }, t, number(1, dtype));
-    auto column = [&](const Tensor &direction) {
-      return jvp([&](const Tensor &x) { return f(t, x); }, y, direction).second;
-    };
-    const Tensor jacobian = vmap(column, {.out_axes = {1}})(eye(n, dtype));
+    const Tensor jacobian = jacobianOf([&](const Tensor &x) { return f(t, x); }, y, n);
     const Tensor solver = inverse(eye(n, dtype) / (h * kGamma) - jacobian);
 
     std::vector<State> k; // of one tensor each
@@ -124,7 +90,9 @@ public:
         states.push_back(unflatten(weighted(row, k)[0], state));
       return states;
     };
-    return {decision.accepted, ends, decision.factor, decision.memory, dense};
+    // One for each column of the Jacobian and for the derivative by the time, and one for each stage after the first.
+    const Tensor evaluations = scalar(static_cast<std::int64_t>(kStages) + n);
+    return {decision.accepted, ends, decision.factor, evaluations, decision.memory, dense};
   }
 
   // {y, y_next, h_0, h_1, h_2}.
@@ -137,9 +105,6 @@ public:
                        s * (dense[1][i] + rest * (dense[2][i] + s * (dense[3][i] + s * dense[4][i]))));
     return result;
   }
-
-  // One for each column of the Jacobian and for the derivative by the time, and one for each stage after the first.
-  Tensor evaluations(const State &y) const override { return scalar(static_cast<std::int64_t>(kStages) + elements(y)); }
 
 private:
   static Tensor matmulVector(const Tensor &a, const Tensor &x) { return contract(a, x, {}, {}, {1}, {0}); }

@@ -1,5 +1,6 @@
 // Arithmetic of states, and norms.
 #include "Ode.h"
+#include "calque/transforms.h"
 
 namespace calque::solvers::detail {
 
@@ -59,6 +60,42 @@ State withFirst(const State &y0, const State &others) {
   for (std::size_t i = 0; i < y0.size(); ++i)
     result.push_back(concat({expand_dims(y0[i], 0), others[i]}));
   return result;
+}
+
+// The state as one vector, and back.
+Tensor flatten(const State &y) {
+  State parts;
+  for (const Tensor &x : y)
+    parts.push_back(reshape(x, {-1}));
+  return parts.size() == 1 ? parts[0] : concat(parts);
+}
+State unflatten(const Tensor &vector, const State &like) {
+  if (like.size() == 1)
+    return {reshape(vector, like[0].shape())};
+  State result;
+  std::vector<std::int64_t> sizes;
+  for (const Tensor &x : like)
+    sizes.push_back(x.size());
+  std::vector<Tensor> parts = split(vector, sizes);
+  for (std::size_t i = 0; i < like.size(); ++i)
+    result.push_back(reshape(parts[i], like[i].shape()));
+  return result;
+}
+std::int64_t elementsOf(const State &y) {
+  std::int64_t n = 0;
+  for (const Tensor &x : y) {
+    if (!x.shape().is_known())
+      fail<ShapeError>("odeint: an implicit method makes a matrix of the state's size, which must be known: the state "
+                       "is " +
+                       describe(x));
+    n += x.size();
+  }
+  return n;
+}
+
+Tensor jacobianOf(const std::function<Tensor(const Tensor &)> &f, const Tensor &y, std::int64_t n) {
+  auto column = [&](const Tensor &direction) { return jvp(f, y, direction).second; };
+  return vmap(column, {.out_axes = {1}})(eye(n, y.dtype()));
 }
 
 } // namespace calque::solvers::detail

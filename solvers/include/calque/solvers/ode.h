@@ -47,6 +47,8 @@ enum class OdeMethod {
                     // 1993, II.5
   Rodas5P,          // 5(4), L-stable, for stiff equations: a Rosenbrock method with the Jacobian of f by forward mode.
                     // Steinebach: Construction of Rosenbrock-Wanner method Rodas5P, 2023
+  Bdf,              // orders 1 to 5, chosen with the steps, for large stiff equations: backward differentiation in the
+                    // form of Shampine, Reichelt: The MATLAB ODE suite, 1997 (NDF), as in SciPy
 };
 
 // How reverse mode differentiates a solution.
