@@ -145,8 +145,8 @@ TEST(OdeintEvents, BackwardFloat32AndVmap) {
 
 TEST(OdeintEvents, AllMethods) {
   const Event<Tensor> zero{.g = [](const Tensor &, const Tensor &y) { return y[0]; }};
-  for (OdeMethod method :
-       {OdeMethod::BogackiShampine3, OdeMethod::Tsitouras5, OdeMethod::DormandPrince8, OdeMethod::Rodas5P}) {
+  for (OdeMethod method : {OdeMethod::BogackiShampine3, OdeMethod::Tsitouras5, OdeMethod::DormandPrince8,
+                           OdeMethod::Rodas5P, OdeMethod::Bdf}) {
     const auto found = odeint_events(circle, tensor<double>({1, 0}), tensor<double>({0, 1, 3}), {zero},
                                      {.method = method, .rtol = 1e-8, .atol = 1e-10});
     EXPECT_NEAR(found.t.item<double>(), std::numbers::pi / 2, 1e-6) << static_cast<int>(method);

@@ -8,9 +8,9 @@ using namespace calque::testing;
 
 namespace {
 
-const std::vector<OdeMethod> kAll = {
-    OdeMethod::Euler,          OdeMethod::Midpoint,   OdeMethod::RungeKutta4,    OdeMethod::BogackiShampine3,
-    OdeMethod::DormandPrince5, OdeMethod::Tsitouras5, OdeMethod::DormandPrince8, OdeMethod::Rodas5P};
+// One of each kind.
+const std::vector<OdeMethod> kKinds = {OdeMethod::Midpoint,       OdeMethod::RungeKutta4, OdeMethod::DormandPrince5,
+                                       OdeMethod::DormandPrince8, OdeMethod::Rodas5P,     OdeMethod::Bdf};
 
 OdeOptions optionsOf(OdeMethod method, Adjoint adjoint = Adjoint::Steps) {
   if (method == OdeMethod::Euler || method == OdeMethod::Midpoint || method == OdeMethod::RungeKutta4)
@@ -38,14 +38,14 @@ std::vector<Tensor> inputs() { return {tensor<double>({2, 1}), tensor<double>({0
 } // namespace
 
 TEST(OdeintGradients, ByStateTimesAndCaptures) {
-  for (OdeMethod method : kAll) {
+  for (OdeMethod method : kKinds) {
     SCOPED_TRACE(static_cast<int>(method));
     expectGradients(lossOf(optionsOf(method)), inputs());
   }
 }
 
 TEST(OdeintGradients, ForwardMode) {
-  for (OdeMethod method : kAll) {
+  for (OdeMethod method : kKinds) {
     SCOPED_TRACE(static_cast<int>(method));
     const Body loss = lossOf(optionsOf(method));
     expectTangents([loss](const std::vector<Tensor> &x) { return std::vector<Tensor>{loss(x)}; }, inputs(), false);
@@ -53,7 +53,7 @@ TEST(OdeintGradients, ForwardMode) {
 }
 
 TEST(OdeintGradients, CheckpointsGiveTheSame) {
-  for (OdeMethod method : {OdeMethod::RungeKutta4, OdeMethod::DormandPrince5, OdeMethod::Rodas5P}) {
+  for (OdeMethod method : {OdeMethod::RungeKutta4, OdeMethod::DormandPrince5}) {
     SCOPED_TRACE(static_cast<int>(method));
     auto gradientsBy = [&](Adjoint adjoint) {
       const Body loss = lossOf(optionsOf(method, adjoint));
@@ -69,7 +69,7 @@ TEST(OdeintGradients, CheckpointsGiveTheSame) {
 
 TEST(OdeintGradients, BacksolveAgreesWithSteps) {
   auto f = [](const Tensor &t, const Tensor &y, const Tensor &p) { return hunt(y, p) * (1 + 0.1 * sin(t)); };
-  for (OdeMethod method : {OdeMethod::RungeKutta4, OdeMethod::DormandPrince5, OdeMethod::Rodas5P}) {
+  for (OdeMethod method : {OdeMethod::RungeKutta4, OdeMethod::DormandPrince5}) {
     SCOPED_TRACE(static_cast<int>(method));
     auto lossBy = [&](Adjoint adjoint) -> Body {
       OdeOptions options = optionsOf(method, adjoint);
