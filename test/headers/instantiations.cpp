@@ -1,4 +1,5 @@
 // Uses every template of the public headers once, so that a compiler looks into them. It is compiled and not run.
+#include "calque/solvers.h"
 #include "calque/training.h"
 
 #include <iostream>
@@ -193,6 +194,32 @@ void hostCalls(const Tensor &x) {
   host_call([](const Tensor &, const Tensor &) {}, {x, x});
 }
 
+void solverCalls(const Tensor &x, const Variable &v) {
+  using namespace calque::solvers;
+  using Pair = std::pair<Tensor, Tensor>;
+  auto f = [](const Tensor &, const Tensor &y) { return -y; };
+  auto both = [](const Tensor &, const Pair &y) { return y; };
+  auto withRates = [](const Tensor &, const Tensor &y, const Pair &rates) { return y * rates.first; };
+  odeint(f, x, x, {.method = OdeMethod::Bdf, .rtol = 1e-3, .atol = v, .max_step = x});
+  odeint(f, v, x);
+  odeint(f, 1.0, x);
+  odeint(both, Pair(x, x), x);
+  odeint(withRates, x, x, Pair(x, x), {.adjoint = Adjoint::Backsolve});
+  odeint(withRates, v, x, Pair(x, x));
+  odeint_events(f, x, x, {{.g = [](const Tensor &, const Tensor &y) { return y; }}});
+  odeint_events(both, Pair(x, x), x, {{.g = [](const Tensor &, const Pair &y) { return y.first; }, .direction = 1}},
+                {.rtol = x});
+  verlet(f, x, x, x, {.steps = 3});
+  random::Generator noise(1);
+  sdeint(f, f, x, x, noise, {.steps = 2});
+  sdeint(both, both, Pair(x, x), x, random::state(1, 0));
+  sdeint_along(f, f, x, x, x);
+  quad([](const Tensor &at) { return at; }, 0, kInfinity);
+  quad([](const Tensor &at) { return at; }, x, v, {.rtol = 1e-3});
+  fixed_quad([](const Tensor &at) { return at; }, 0, x);
+  trapezoid(x, {.dx = 0.1});
+}
+
 } // namespace
 
 void use(const Tensor &x, const Variable &v, const Examples &batch) {
@@ -203,6 +230,7 @@ void use(const Tensor &x, const Variable &v, const Examples &batch) {
   values(x, v);
   hostCalls(x);
   saving(x, v);
+  solverCalls(x, v);
   dataSets(x, batch);
   layers::Dense(3, {.activation = [](const Tensor &t) { return t; },
                     .kernel_initializer = [](const Shape &shape, DType dtype) { return ones(shape, dtype); }})(x);

@@ -154,6 +154,31 @@ TEST(OdeintEvents, AllMethods) {
   }
 }
 
+// 40 oscillators of different amplitudes: more elements than stay in registers, with states at times within steps.
+TEST(OdeintEvents, LargeStatesUnderVmap) {
+  std::vector<double> sizes;
+  for (int i = 1; i <= 40; ++i)
+    sizes.push_back(0.1 * i);
+  const State start(tensor(sizes), zeros({40}, DType::Float64));
+  auto swing = [](const Tensor &, const State &s) { return State(s.second, -s.first); };
+  auto solve = [&](const Tensor &scale) {
+    const Event<State> zero{.g = [](const Tensor &, const State &s) { return sum(s.first); }};
+    const auto found = odeint_events(swing, State(scale * start.first, start.second), tensor<double>({0, 0.5, 1, 3}),
+                                     {zero}, kTight);
+    return std::pair(found.t, found.y.first);
+  };
+  auto [t, y] = function(vmap(solve))(tensor<double>({1, -2}));
+  expectNear(t, {std::numbers::pi / 2, std::numbers::pi / 2}, 1e-8);
+  for (int example : {0, 1}) {
+    const double scale = example ? -2 : 1;
+    for (int i : {1, 2})
+      EXPECT_NEAR(y[example][i][39].item<double>(), scale * 4 * std::cos(0.5 * i), 1e-7);
+    EXPECT_TRUE(std::isnan(y[example][3][0].item<double>()));
+  }
+  auto loss = [&](const Tensor &scale) { return solve(scale).second[2][9]; };
+  EXPECT_NEAR(function(grad(loss))(scalar<double>(1)).item<double>(), std::cos(1), 1e-7);
+}
+
 TEST(OdeintEvents, RefusesMisuse) {
   const Tensor y0 = tensor<double>({1, 0}), times = tensor<double>({0, 1});
   const Event<Tensor> zero{.g = [](const Tensor &, const Tensor &y) { return y[0]; }};
