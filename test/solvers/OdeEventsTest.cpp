@@ -163,8 +163,8 @@ TEST(OdeintEvents, LargeStatesUnderVmap) {
   auto swing = [](const Tensor &, const State &s) { return State(s.second, -s.first); };
   auto solve = [&](const Tensor &scale) {
     const Event<State> zero{.g = [](const Tensor &, const State &s) { return sum(s.first); }};
-    const auto found = odeint_events(swing, State(scale * start.first, start.second), tensor<double>({0, 0.5, 1, 3}),
-                                     {zero}, kTight);
+    const auto found =
+        odeint_events(swing, State(scale * start.first, start.second), tensor<double>({0, 0.5, 1, 3}), {zero}, kTight);
     return std::pair(found.t, found.y.first);
   };
   auto [t, y] = function(vmap(solve))(tensor<double>({1, -2}));

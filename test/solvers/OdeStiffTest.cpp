@@ -79,6 +79,27 @@ TEST(OdeintStiff, DampsWhatIsNotOnTheSlowSolution) {
   EXPECT_LT(found.statistics.accepted.item<std::int64_t>(), 300);
 }
 
+// y' = M (y - cos t) - sin t with y = cos t. M couples elements of the two halves by 1e10, so that the matrix of a long
+// step needs pivots far from its diagonal: in registers, by columns, and by blocks.
+TEST(OdeintStiff, MatricesThatNeedPivots) {
+  for (std::int64_t n : {2, 20, 70}) {
+    SCOPED_TRACE(n);
+    auto f = [n](const Tensor &t, const Tensor &y) {
+      const std::vector<Tensor> halves = split(y - cos(t), {n / 2, n - n / 2});
+      return concat({-halves[0] - 1e10 * halves[1], 1e10 * halves[0] - halves[1]}) - sin(t);
+    };
+    for (OdeMethod method : {OdeMethod::Rodas5P, OdeMethod::Bdf}) {
+      auto solve = function([&](const Tensor &y0) {
+        const auto found = odeint(f, y0, tensor<double>({0, 2}), {.method = method, .rtol = 1e-6, .atol = 1e-8});
+        return std::pair(found.y[1], found.statistics.accepted);
+      });
+      auto [y, accepted] = solve(ones({n}, DType::Float64));
+      expectNear(y, std::vector<double>(static_cast<std::size_t>(n), std::cos(2)), 1e-5);
+      EXPECT_LT(accepted.item<std::int64_t>(), 300) << static_cast<int>(method);
+    }
+  }
+}
+
 // Heat in a rod of 20 points, beside its closed form: a matrix of more elements than stay in registers, as a structure.
 TEST(OdeintStiff, LargerMatricesAndStructures) {
   constexpr int kPoints = 20;
