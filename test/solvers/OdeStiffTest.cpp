@@ -79,6 +79,23 @@ TEST(OdeintStiff, DampsWhatIsNotOnTheSlowSolution) {
   EXPECT_LT(found.statistics.accepted.item<std::int64_t>(), 300);
 }
 
+// y' = -rate (y - p cos t) follows p cos t: its derivative by p is cos t, and that by the rate is almost 0.
+TEST(OdeintStiff, Gradients) {
+  for (OdeMethod method : {OdeMethod::Rodas5P, OdeMethod::Bdf}) {
+    auto last = [&](const Tensor &p, const Tensor &rate) {
+      auto f = [&](const Tensor &t, const Tensor &y) { return -rate * (y - p * cos(t)); };
+      return odeint(f, scalar<double>(2), tensor<double>({0, 1}), {.method = method, .rtol = 1e-6, .atol = 1e-8}).y[1];
+    };
+    const auto slopes = function(grad(last, {.argnums = {0, 1}}))(scalar<double>(2), scalar<double>(1e5));
+    EXPECT_NEAR(slopes[0].item<double>(), std::cos(1), 1e-4) << static_cast<int>(method);
+    EXPECT_NEAR(slopes[1].item<double>(), 0, 1e-8) << static_cast<int>(method);
+    auto [y, change] = function([&](const Tensor &p) {
+      return jvp([&](const Tensor &x) { return last(x, scalar<double>(1e5)); }, p, scalar<double>(1));
+    })(scalar<double>(2));
+    EXPECT_NEAR(change.item<double>(), std::cos(1), 1e-4) << static_cast<int>(method);
+  }
+}
+
 // y' = M (y - cos t) - sin t with y = cos t. M couples elements of the two halves by 1e10, so that the matrix of a long
 // step needs pivots far from its diagonal: in registers, by columns, and by blocks.
 TEST(OdeintStiff, MatricesThatNeedPivots) {

@@ -48,6 +48,26 @@ TEST(Odeint, MethodsOfAGivenStepHaveTheirOrders) {
   EXPECT_NEAR(orderOf(OdeMethod::RungeKutta4, 80), 4, 0.1);
 }
 
+// Steps of a given size by the options of adaptive methods: all are accepted.
+TEST(Odeint, AdaptiveMethodsHaveTheirOrders) {
+  for (auto [method, order, step] : {std::tuple(OdeMethod::BogackiShampine3, 3, 0.03125),
+                                     {OdeMethod::DormandPrince5, 5, 0.0625},
+                                     {OdeMethod::Tsitouras5, 5, 0.0625},
+                                     {OdeMethod::DormandPrince8, 8, 0.25},
+                                     {OdeMethod::Rodas5P, 5, 0.0625}}) {
+    double errors[2];
+    for (int i : {0, 1}) {
+      const double h = i ? step / 2 : step;
+      const auto found = odeint(bent, scalar<double>(1), tensor<double>({0, 2}),
+                                {.method = method, .rtol = 1e6, .first_step = h, .max_step = h});
+      EXPECT_EQ(found.statistics.accepted.item<std::int64_t>(), static_cast<std::int64_t>(2 / h));
+      errors[i] = std::fabs(found.y[1].item<double>() - bentAt(2, 1));
+    }
+    const double found = std::log2(errors[0] / errors[1]);
+    EXPECT_TRUE(found > order - 0.5 && found < order + 1) << static_cast<int>(method) << ": " << found;
+  }
+}
+
 TEST(Odeint, StepsBetweenTimesAreEqual) {
   // Two steps of Euler for y' = y over [0, 1] and three over [1, 4]: (1 + 1/2)^2, and that times (1 + 1)^... by hand.
   auto f = [](const Tensor &, const Tensor &y) { return y; };
