@@ -110,13 +110,17 @@ State pullBack(const Adjoined &forward, const State &cotangents) {
 
 } // namespace
 
-OdeResult integrateWith(const OdeFunctionOf &f, const OdeState &y0, const Operand &ts, const OdeState &parameters,
+OdeResult integrateWith(const OdeFunctionOf &f, const OdeState &y0, const Operand &ts, const Parameters &given,
                         const OdeOptions &options, SourceLocation where) {
+  const State &parameters = given.tensors;
   if (options.adjoint != Adjoint::Backsolve) {
     auto bound = [&](const Tensor &t, const State &y) { return f(t, y, parameters); };
     return integrate(bound, y0, ts, {}, options, where);
   }
   CallSite site(where, "odeint");
+  if (given.haveVariables)
+    fail<ValueError>("odeint: with Adjoint::Backsolve a variable among the parameters would get no gradient: pass its "
+                     "value, v.value()");
   checkState("odeint", y0);
   checkOptions(options);
   const Times times = checkTimes("odeint", ts, y0[0].dtype());

@@ -293,6 +293,12 @@ TEST(Odeint, RefusesMisuse) {
   EXPECT_MISUSE(ValueError, odeint(f, y0, times, {.method = OdeMethod::Euler, .rtol = 1e-3}), ".rtol is for methods");
   EXPECT_MISUSE(ValueError, odeint(f, y0, times, {.adjoint = Adjoint::Backsolve}),
                 "gives gradients to parameters and not to captures");
+  using Rates = std::pair<Variable, Tensor>;
+  auto withRates = [](const Tensor &, const Tensor &y, const Rates &rates) { return rates.first * y; };
+  const Rates rates(Variable(scalar<double>(1)), y0);
+  EXPECT_MISUSE(ValueError, odeint(withRates, y0, times, rates, {.adjoint = Adjoint::Backsolve}),
+                "a variable among the parameters would get no gradient");
+  EXPECT_EQ(odeint(withRates, y0, times, rates).y.shape(), (Shape{2, 2}));
   std::function<Tensor(const Tensor &, const Tensor &)> none;
   EXPECT_MISUSE(StateError, odeint(none, y0, times), "odeint");
 }

@@ -101,7 +101,7 @@ template <typename Y> struct OdeSolution {
 
 // An event is where g(t, y) changes its sign along the solution. g returns a scalar of the state's type. The place is
 // found on the interpolant of the step, to the precision of its numbers. Derivatives of the place are those of the
-// implicit function theorem. One sign change is found in each step.
+// implicit function theorem. One sign change is found in each step. Where g is 0 at the first time, that is no event.
 template <typename Y> struct Event {
   std::function<Tensor(const Tensor &t, const Y &y)> g;
   bool terminal = true;      // the integration ends here
@@ -141,8 +141,12 @@ struct OdeResult {
 
 CALQUE_API OdeResult integrate(const OdeFunction &f, const OdeState &y0, const Operand &ts,
                                const std::vector<OdeEvent> &events, const OdeOptions &options, SourceLocation where);
+struct Parameters : calque::detail::TensorCollector {
+  bool haveVariables = false;
+  void variable(const Variable &) { haveVariables = true; }
+};
 CALQUE_API OdeResult integrateWith(const OdeFunctionOf &f, const OdeState &y0, const Operand &ts,
-                                   const OdeState &parameters, const OdeOptions &options, SourceLocation where);
+                                   const Parameters &parameters, const OdeOptions &options, SourceLocation where);
 
 // The state that a number or variable is: its tensor.
 template <typename Y>
@@ -225,7 +229,8 @@ auto odeint_events(F &&f, const Y &y0, const Operand &ts,
 }
 
 // Solves y' = f(t, y, parameters). The parameters are a tensor or a structure of tensors. Adjoint::Backsolve gives
-// their gradients, where captures of f would get none.
+// their gradients, where captures of f would get none. ValueError for a variable in the structure with
+// Adjoint::Backsolve, as it would be a capture: pass its value.
 template <typename F, typename Y, typename P>
   requires(calque::detail::canCall<F, Tensor, detail::StateOf<Y>, detail::StateOf<P>>())
 auto odeint(F &&f, const Y &y0, const Operand &ts, const P &parameters, OdeOptions options = {}) {
@@ -242,8 +247,9 @@ auto odeint(F &&f, const Y &y0, const Operand &ts, const P &parameters, OdeOptio
     else
       return y;
   };
-  auto result = detail::integrateWith(derivative, calque::detail::tensorsIn(initial), ts,
-                                      calque::detail::tensorsIn(given), options, where);
+  detail::Parameters leaves;
+  visit_structure(given, leaves);
+  auto result = detail::integrateWith(derivative, calque::detail::tensorsIn(initial), ts, leaves, options, where);
   return OdeSolution<State>{calque::detail::withTensors(initial, result.y), result.statistics};
 }
 
