@@ -1,5 +1,6 @@
 // The loop over steps whose sizes follow from the tolerances: states at times within the steps, and events.
 #include "Ode.h"
+#include "calque/custom_gradient.h"
 #include "calque/tensor_array.h"
 
 #include <limits>
@@ -62,6 +63,41 @@ struct Taken {
 };
 
 constexpr TensorArrayOptions kUnchecked = {.overwrite = true, .zeros = true};
+
+// The value of one tensor with the derivative of another. Without a derivative, the other one is not computed.
+Tensor withDerivativeOf(const Tensor &derivative, const Tensor &value) {
+  if (!is_floating(value.dtype()))
+    return value;
+  auto make = custom_gradient(
+      [](const Tensor &x) { return std::pair(zeros(x.shape(), x.dtype()), [](const Tensor &g) { return g; }); });
+  return stop_gradient(value) + make(derivative);
+}
+State withDerivativesOf(const State &derivatives, State values) {
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = withDerivativeOf(derivatives[i], values[i]);
+  return values;
+}
+
+// An attempt whose derivatives are those of another one, which is much smaller where the attempt is rejected. The end
+// of a rejected step may lie where f is not finite. Its cotangent is 0, and 0 times infinity would be NaN.
+Attempt guarded(const Method &method, const Problem &problem, const Tensor &t, const Tensor &h, const Tensor &end,
+                const State &y, const std::vector<Tensor> &memory) {
+  const Attempt tried =
+      method.attempt(problem, stop_gradient(t), stop_gradient(h), stop_gradient(end), stopped(y), stopped(memory));
+  const Tensor safe = where(tried.accepted, h, 1e-6 * stop_gradient(h));
+  const Attempt exact = method.attempt(problem, t, safe, where(tried.accepted, end, t + safe), y, memory);
+  Attempt result = tried;
+  result.y = withDerivativesOf(exact.y, tried.y);
+  result.memory = withDerivativesOf(exact.memory, tried.memory);
+  result.dense = [tried, exact](const Tensor &wanted) {
+    std::vector<State> values = tried.dense(wanted);
+    const std::vector<State> derivatives = exact.dense(wanted);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = withDerivativesOf(derivatives[i], values[i]);
+    return values;
+  };
+  return result;
+}
 
 // Where an event lies in a step.
 struct Place {
@@ -157,7 +193,8 @@ OdeResult integrateAdaptively(const Method &method, const Problem &problem, cons
     const Tensor isLast = (1.01 * h - rest) * direction >= 0;
     h = where(isLast & (rest != 0), rest, h);
     Tensor end = where(isLast, times.last, run.t + h);
-    const Attempt attempt = method.attempt(problem, run.t, h, end, run.y, run.memory);
+    const Attempt attempt = options.guard_rejected ? guarded(method, problem, run.t, h, end, run.y, run.memory)
+                                                   : method.attempt(problem, run.t, h, end, run.y, run.memory);
     const Tensor &accepted = attempt.accepted;
 
     Run next;

@@ -162,6 +162,33 @@ TEST(OdeintGradients, Vmap) {
   }
 }
 
+// y' = -y (log y + 3): log y is exp(-t) (log y0 + 3) - 3. The first steps are so long that y becomes negative.
+TEST(OdeintGradients, GuardRejectedSteps) {
+  auto f = [](const Tensor &, const Tensor &y) { return -y * (log(y) + 3); };
+  for (OdeMethod method : {OdeMethod::DormandPrince5, OdeMethod::Rodas5P, OdeMethod::Bdf}) {
+    SCOPED_TRACE(static_cast<int>(method));
+    auto loss = [&](bool guard) {
+      return [&, guard](const Tensor &y0) {
+        const OdeOptions options{.method = method, .rtol = 1e-7, .first_step = 1.0, .guard_rejected = guard};
+        const auto found = odeint(f, y0, tensor<double>({0, 0.5, 1}), options);
+        EXPECT_TRUE(!found.y.is_known() || found.statistics.rejected.item<std::int64_t>() > 0);
+        return found.y[2] + 2 * found.y[1];
+      };
+    };
+    const Tensor y0 = scalar<double>(0.9);
+    const double logarithm = std::log(0.9) + 3;
+    auto slopeAt = [&](double t) { return std::exp(std::exp(-t) * logarithm - 3) * std::exp(-t) / 0.9; };
+    for (const Tensor &slope : {grad(loss(true))(y0), function(grad(loss(true)))(y0)})
+      EXPECT_NEAR(slope.item<double>(), slopeAt(1) + 2 * slopeAt(0.5), 1e-4);
+    EXPECT_EQ(loss(true)(y0).item<double>(), loss(false)(y0).item<double>());
+  }
+  EXPECT_TRUE(std::isnan(grad([&](const Tensor &y0) {
+                           return odeint(f, y0, tensor<double>({0, 1}), {.first_step = 1.0}).y[1];
+                         })(scalar<double>(0.9))
+                             .item<double>()))
+      << "the option is needed";
+}
+
 TEST(OdeintGradients, Float32) {
   auto last = [](const Tensor &a) {
     auto f = [&](const Tensor &, const Tensor &y) { return a * y; };

@@ -84,6 +84,10 @@ struct OdeOptions {
   std::int64_t steps = 1;          // between two times, of methods without an error estimate
   std::int64_t max_steps = 100000; // accepted and rejected ones
   Adjoint adjoint = Adjoint::Steps;
+  // Reverse mode multiplies the derivatives of f at the ends of rejected steps by 0, which is NaN where they are not
+  // finite: where f has a root or a logarithm of what a too large step makes negative. With this option it never looks
+  // at them. Products of matrices in f are then computed twice in a gradient.
+  bool guard_rejected = false;
   OnFailure on_failure = OnFailure::Throw;
 };
 

@@ -51,7 +51,6 @@ struct QuadOptions {
   // float32.
   OptionalValue rtol = {}, atol = {};
   QuadRule rule = QuadRule::GaussKronrod21;
-  // Up to 32 intervals of an integral that is a scalar stay in registers.
   std::int64_t max_intervals = 32;
   OnQuadFailure on_failure = OnQuadFailure::Throw;
   DType dtype = default_dtype(); // of the nodes, if both limits are numbers
