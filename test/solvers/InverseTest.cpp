@@ -21,7 +21,7 @@ double residual(const Tensor &a, const Tensor &x) {
 
 // In registers, by columns, and by blocks of one and of several sizes.
 TEST(Inverse, OfAllSizes) {
-  for (std::int64_t n : {2, 3, 5, 6, 20, 63, 64, 100}) {
+  for (std::int64_t n : {2, 3, 5, 6, 20, 70}) {
     SCOPED_TRACE(n);
     const Tensor a = withoutDiagonal(n, 7);
     const Tensor x = function(inverse)(a);

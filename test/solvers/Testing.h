@@ -30,6 +30,32 @@ template <typename F, typename... Args> auto eagerAndCompiled(F f, const Args &.
   return compiled;
 }
 
+// As expectGradients, and compiled alone: eagerly, each iteration of an implicit method is traced.
+inline void expectCompiledGradients(const Body &f, const std::vector<Tensor> &inputs) {
+  auto value = function<Tensor(const std::vector<Tensor> &)>(f);
+  auto slopes = function<std::vector<Tensor>(const std::vector<Tensor> &)>(
+      [f](const std::vector<Tensor> &x) { return gradients(f, x); });
+  const std::vector<Tensor> found = slopes(inputs);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    std::vector<double> elements = valuesOf(inputs[i]), numeric;
+    for (double &element : elements) {
+      const double kept = element;
+      double sides[2];
+      for (int side : {0, 1}) {
+        element = kept + (side ? 1e-6 : -1e-6);
+        std::vector<Tensor> moved = inputs;
+        moved[i] = tensor(elements, inputs[i].shape());
+        sides[side] = value(moved).item<double>();
+      }
+      element = kept;
+      numeric.push_back((sides[1] - sides[0]) / 2e-6);
+    }
+    for (std::size_t j = 0; j < numeric.size(); ++j)
+      EXPECT_NEAR(valuesOf(found[i])[j], numeric[j], 1e-5 + 1e-3 * std::fabs(numeric[j]))
+          << "operand " << i << ", element " << j;
+  }
+}
+
 // The statement throws such an error, whose text contains a part and the line.
 #define EXPECT_MISUSE(Error, statement, part)                                                                          \
   do {                                                                                                                 \
