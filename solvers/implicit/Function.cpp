@@ -1,0 +1,87 @@
+#include "implicit/Function.h"
+
+#include "absl/strings/str_cat.h"
+#include "calque/transforms.h"
+
+#include <cmath>
+#include <limits>
+
+namespace calque::solvers::internal {
+
+std::string describe(const Tensor &x) { return absl::StrCat(name_of(x.dtype()), x.shape().str()); }
+
+void requireFunction(const char *what, const char *which, bool isThere) {
+  if (!isThere)
+    fail<StateError>(
+        absl::StrCat(what, ": ", which, " is an empty std::function; pass a callable that takes and returns a Tensor"));
+}
+
+void requireFloat(const char *what, const char *which, const Tensor &x) {
+  if (x.dtype() != DType::Float32 && x.dtype() != DType::Float64)
+    fail<DTypeError>(absl::StrCat(what, ": ", which, " is float32 or float64, not ", describe(x)));
+}
+
+void requireKnownSizes(const char *what, const char *which, const Tensor &x) {
+  for (const Size &size : x.shape())
+    if (!size.is_known())
+      fail<StateError>(
+          absl::StrCat(what, ": the sizes of ", which, " must be known while tracing, and it is ", describe(x)));
+  if (std::int64_t(x.size()) == 0)
+    fail<ShapeError>(absl::StrCat(what, ": ", which, " is ", describe(x), ", which has no elements"));
+}
+
+void requirePositive(const char *what, const char *which, double value) {
+  if (!(value > 0) || !std::isfinite(value))
+    fail<ValueError>(absl::StrCat(what, ": ", which, " is finite and above 0, unlike ", Number(value).str()));
+}
+
+void requireNotNegative(const char *what, const char *which, double value) {
+  if (!(value >= 0) || !std::isfinite(value))
+    fail<ValueError>(absl::StrCat(what, ": ", which, " is finite and not negative, unlike ", Number(value).str()));
+}
+
+void requireCount(const char *what, const char *which, std::int64_t value) {
+  if (value < 1)
+    fail<ValueError>(absl::StrCat(what, ": ", which, " is at least 1, unlike ", value));
+}
+
+double epsilonOf(DType dtype) {
+  return dtype == DType::Float32 ? double(std::numeric_limits<float>::epsilon())
+                                 : std::numeric_limits<double>::epsilon();
+}
+
+Tensor callUser(const Map &f, const Tensor &x) {
+  UserCode user;
+  return f(x);
+}
+
+FlatFunction::FlatFunction(const char *what, Map f, const Tensor &x) : what_(what), f_(std::move(f)) {
+  requireFunction(what, "the function", static_cast<bool>(f_));
+  requireFloat(what, "x0", x);
+  requireKnownSizes(what, "x0", x);
+  shape_ = x.shape();
+  size_ = x.size();
+  dtype_ = x.dtype();
+}
+
+Tensor FlatFunction::valueOf(const Tensor &vector) const {
+  Tensor y = callUser(f_, reshape(vector, shape_));
+  if (y.dtype() != dtype_)
+    fail<DTypeError>(absl::StrCat(what_, ": the function returns ", describe(y), " for x of ", name_of(dtype_),
+                                  shape_.str(), ", and must return the element type of x"));
+  return y;
+}
+
+Tensor jacobianOf(const Map &f, const Tensor &x, std::int64_t m, Differentiation mode) {
+  const std::int64_t n = x.size();
+  const bool isForward =
+      mode == Differentiation::Forward || (mode == Differentiation::Automatic && !executing_eagerly() && n <= m);
+  if (!isForward)
+    return reshape(jacobian(f)(x), {m, n});
+  if (n == 1)
+    return reshape(jvp(f, x, ones({1}, x.dtype())).second, {m, 1});
+  auto column = [&](const Tensor &direction) { return jvp(f, x, direction).second; };
+  return transpose(vmap(column)(eye(n, x.dtype())));
+}
+
+} // namespace calque::solvers::internal

@@ -1,0 +1,88 @@
+#include "implicit/Implicit.h"
+
+#include "calque/custom_gradient.h"
+#include "calque/transforms.h"
+#include "linear/Dense.h"
+#include "linear/Krylov.h"
+
+namespace calque::solvers::internal {
+
+namespace {
+
+// Up to this number of unknowns a Hessian is made and inverted. Beyond it, products with the Hessian are cheaper.
+constexpr std::int64_t kDenseUnknowns = 64;
+
+Tensor step(const Tensor &x, const Tensor &residual, const Map &solveTransposed) {
+  auto moved = custom_gradient([&](const Tensor &at, const Tensor &) {
+    return std::pair(at, [&](const Tensor &cotangent) { return std::pair(cotangent, -solveTransposed(cotangent)); });
+  });
+  return moved(x, residual);
+}
+
+// H^-1 b by conjugate gradients, which is its own derivative: H is symmetric and constant.
+Tensor symmetricSolve(const Map &product, const Tensor &b, int orders) {
+  if (orders == 0)
+    return conjugateGradients(product, b);
+  auto solved = custom_gradient([&](const Tensor &right) {
+    return std::pair(conjugateGradients(product, right),
+                     [&](const Tensor &cotangent) { return symmetricSolve(product, cotangent, orders - 1); });
+  });
+  return solved(b);
+}
+
+} // namespace
+
+Tensor withDerivativesOf(const Tensor &value, const Tensor &source) {
+  auto replaced = custom_gradient([](const Tensor &given, const Tensor &) {
+    return std::pair(given, [](const Tensor &cotangent) {
+      return std::pair(zeros(cotangent.shape(), cotangent.dtype()), cotangent);
+    });
+  });
+  return replaced(stop_gradient(value), source);
+}
+
+Tensor withImplicitDerivatives(const Tensor &x, const Map &equations, const Map &solveTransposed) {
+  Tensor at = stop_gradient(x);
+  for (int order = 0; order < 2; ++order)
+    at = step(at, equations(at), solveTransposed);
+  return at;
+}
+
+Tensor rootOf(const Map &equations, const Tensor &x, Differentiation mode) {
+  const Tensor at = stop_gradient(x);
+  auto solveTransposed = [&](const Tensor &cotangent) {
+    Tensor jacobian = jacobianOf(equations, at, x.size(), mode);
+    Tensor inverted = stop_gradient(inverse(transpose(jacobian)));
+    return sum(inverted * cotangent, {1});
+  };
+  return withImplicitDerivatives(x, equations, solveTransposed);
+}
+
+Tensor elementwiseRootOf(const Map &equations, const Tensor &x) {
+  const Tensor at = stop_gradient(x);
+  auto solveTransposed = [&](const Tensor &cotangent) {
+    auto total = [&](const Tensor &point) { return equations(point); };
+    return cotangent / stop_gradient(grad(total)(at));
+  };
+  return withImplicitDerivatives(x, equations, solveTransposed);
+}
+
+Tensor minimumOf(const Map &cost, const Tensor &x, const Tensor &isFree) {
+  const std::int64_t n = x.size();
+  const Tensor at = stop_gradient(x);
+  auto free = [&](const Tensor &v) { return isFree.defined() ? where(isFree, v, 0) : v; };
+  auto equations = [&](const Tensor &point) { return free(grad(cost)(point)); };
+  auto solve = [&](const Tensor &cotangent) {
+    if (n <= kDenseUnknowns) {
+      Tensor matrix = hessian(cost)(at);
+      if (isFree.defined()) // a row of the identity for each element at a bound
+        matrix = where(expand_dims(isFree, {0}) & expand_dims(isFree, {1}), matrix, eye(n, x.dtype()));
+      return sum(stop_gradient(inverse(matrix)) * free(cotangent), {1});
+    }
+    auto product = [&](const Tensor &v) { return free(hvp(cost)(at, v)); };
+    return symmetricSolve(product, free(cotangent), 2);
+  };
+  return withImplicitDerivatives(x, equations, solve);
+}
+
+} // namespace calque::solvers::internal

@@ -1,0 +1,125 @@
+#include "linear/Dense.h"
+
+#include "calque/control_flow.h"
+
+namespace calque::solvers::internal {
+
+namespace {
+
+// Systems of up to this size are eliminated on scalars, without a loop. Under vmap, these are elementwise operations on
+// all examples.
+constexpr std::int64_t kUnrolled = 3;
+
+// The elements of a [n, k] matrix as scalars.
+std::vector<std::vector<Tensor>> scalarsOf(const Tensor &a) {
+  const std::int64_t n = a.shape()[0], k = a.shape()[1];
+  std::vector<std::vector<Tensor>> rows;
+  for (std::int64_t i = 0; i < n; ++i) {
+    std::vector<Tensor> row;
+    for (std::int64_t j = 0; j < k; ++j)
+      row.push_back(reshape(slice(a, {i, j}, {i + 1, j + 1}), {}));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Tensor eliminateScalars(const Tensor &system) {
+  auto rows = scalarsOf(system);
+  const std::size_t n = rows.size(), k = rows[0].size();
+  for (std::size_t pivot = 0; pivot < n; ++pivot) {
+    for (std::size_t i = pivot + 1; i < n; ++i) { // afterwards the largest one is the pivot
+      Tensor isLarger = abs(rows[i][pivot]) > abs(rows[pivot][pivot]);
+      for (std::size_t j = pivot; j < k; ++j) {
+        Tensor upper = rows[pivot][j];
+        rows[pivot][j] = where(isLarger, rows[i][j], upper);
+        rows[i][j] = where(isLarger, upper, rows[i][j]);
+      }
+    }
+    for (std::size_t i = pivot + 1; i < n; ++i) {
+      Tensor factor = rows[i][pivot] / rows[pivot][pivot];
+      for (std::size_t j = pivot + 1; j < k; ++j)
+        rows[i][j] = rows[i][j] - factor * rows[pivot][j];
+    }
+  }
+  for (std::size_t pivot = n; pivot-- > 0;)
+    for (std::size_t j = n; j < k; ++j) {
+      for (std::size_t i = pivot + 1; i < n; ++i)
+        rows[pivot][j] = rows[pivot][j] - rows[pivot][i] * rows[i][j];
+      rows[pivot][j] = rows[pivot][j] / rows[pivot][pivot];
+    }
+  std::vector<Tensor> solution;
+  for (const auto &row : rows)
+    solution.insert(solution.end(), row.begin() + static_cast<std::ptrdiff_t>(n), row.end());
+  return reshape(stack(solution), {static_cast<std::int64_t>(n), static_cast<std::int64_t>(k - n)});
+}
+
+// Gauss-Jordan elimination of [n, n + k]; the last k columns of the result are the solution.
+Tensor eliminate(const Tensor &system) {
+  const std::int64_t n = system.shape()[0], width = system.shape()[1];
+  if (n <= kUnrolled)
+    return eliminateScalars(system);
+  const Tensor rows = iota({n}, DType::Int64), rowsDown = iota({n, 1}, DType::Int64);
+  Tensor last = for_range(0, n, system, [&](const Tensor &k, const Tensor &m) {
+    Tensor column = gather(m, k, 1);
+    Tensor pivot = argmax(where(rows < k, -1, abs(column)));
+    Tensor upper = gather(m, k, 0), pivotRow = gather(m, pivot, 0);
+    Tensor leading = pivotRow / gather(pivotRow, k);
+    // The row of the pivot goes to row k, and row k to the place of the pivot.
+    Tensor swapped = where(rowsDown == pivot, upper, m);
+    Tensor factors = where(rows == pivot, gather(column, k), column);
+    return where(rowsDown == k, leading, swapped - expand_dims(factors, {1}) * leading);
+  });
+  return slice(last, {0, n}, {n, width});
+}
+
+} // namespace
+
+Tensor solve(const Tensor &a, const Tensor &b) {
+  if (b.rank() == 1)
+    return reshape(eliminate(concat({a, expand_dims(b, {1})}, 1)), b.shape());
+  return eliminate(concat({a, b}, 1));
+}
+
+Tensor inverse(const Tensor &a) {
+  const std::int64_t n = a.shape()[0];
+  if (n == 1)
+    return 1 / a;
+  return eliminate(concat({a, eye(n, a.dtype())}, 1));
+}
+
+Triangular triangularise(const Tensor &a, const Tensor &b) {
+  const std::int64_t m = a.shape()[0], n = a.shape()[1];
+  const Tensor rows = iota({m}, DType::Int64);
+  Tensor system = concat({a, expand_dims(b, {1})}, 1);
+  system = for_range(0, n, system, [&](const Tensor &k, const Tensor &from) {
+    Tensor column = where(rows < k, 0, gather(from, k, 1));
+    Tensor diagonal = gather(column, k);
+    // The largest element scales the norm, whose square could overflow or vanish.
+    Tensor scale = max(abs(column), AxisList());
+    Tensor norm = where(scale > 0, scale * sqrt(sum(square(column / where(scale > 0, scale, 1)))), 0);
+    Tensor target = where(diagonal > 0, -norm, norm);
+    Tensor v = where(rows == k, column - target, column);
+    // v^T v / 2 = norm (norm + |diagonal|); divided twice by a norm, nothing overflows.
+    Tensor isThere = norm > 0;
+    Tensor unit = v / where(isThere, norm, 1);
+    Tensor factor = where(isThere, 1 / (1 + abs(diagonal) / where(isThere, norm, 1)), 0);
+    Tensor products = sum(expand_dims(unit, {1}) * from, {0}) * factor;
+    return from - expand_dims(unit, {1}) * products;
+  });
+  // What reflections leave below the diagonal is rounding.
+  Tensor r = slice(system, {0, 0}, {n, n});
+  Tensor down = iota({n, n}, DType::Int64, 0), across = iota({n, n}, DType::Int64, 1);
+  return {where(down > across, 0, r), reshape(slice(system, {0, n}, {n, n + 1}), {n})};
+}
+
+Tensor backSubstitute(const Tensor &r, const Tensor &b) {
+  const std::int64_t n = r.shape()[0];
+  const Tensor rows = iota({n}, DType::Int64);
+  return for_range(0, n, zeros({n}, r.dtype()), [&](const Tensor &i, const Tensor &x) {
+    Tensor k = n - 1 - i;
+    Tensor row = gather(r, k);
+    return where(rows == k, (gather(b, k) - sum(row * x)) / gather(row, k), x);
+  });
+}
+
+} // namespace calque::solvers::internal
