@@ -8,7 +8,7 @@ namespace {
 
 // Systems of up to this size are eliminated on scalars, without a loop. Under vmap, these are elementwise operations on
 // all examples.
-constexpr std::int64_t kUnrolled = 3;
+constexpr std::int64_t kUnrolled = 5;
 
 // The elements of a [n, k] matrix as scalars.
 std::vector<std::vector<Tensor>> scalarsOf(const Tensor &a) {

@@ -48,7 +48,8 @@ RootResult fixed_point(const Map &g, const Operand &x0, const FixedPointOptions 
       // error, makes unused slots harmless.
       Tensor gram = matmul(residuals, residuals, {.transpose_b = true});
       Tensor diagonal = sum(square(residuals), {1});
-      Tensor ridge = eye(memory, x.dtype()) * (10 * epsilon * max(diagonal, AxisList()) + where(diagonal == 0, 1, 0));
+      Tensor ridge =
+          eye(memory, x.dtype()) * (10 * epsilon * max(diagonal, AxisList()) + cast(diagonal == 0, x.dtype()));
       Tensor weights = internal::solve(gram + ridge, sum(residuals * residual, {1}));
       next = next - sum(expand_dims(weights, {1}) * (xs + residuals), {0});
     }
