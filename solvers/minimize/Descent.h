@@ -1,0 +1,80 @@
+// What methods of descent share: a direction, a search along it, and the end.
+#ifndef CALQUE_SOLVERS_MINIMIZE_DESCENT_H
+#define CALQUE_SOLVERS_MINIMIZE_DESCENT_H
+
+#include "calque/control_flow.h"
+#include "minimize/LineSearch.h"
+
+namespace calque::solvers::internal {
+
+struct DescentOptions {
+  Tolerances tolerances;
+  std::int64_t max_iterations;
+  bool require_convergence;
+  double curvature = 0.9;    // of the line search
+  bool hasNewtonSteps = false; // also the first step is as long as the direction
+};
+
+struct DescentProgress {
+  Tensor steps; // since the memory is empty
+  Tensor iterations, evaluations;
+  Tensor isDone, hasFailed;
+};
+
+// Minimises f from a point. `Memory` is a structure of tensors, in which a method keeps what it knows of the Hessian;
+// `empty` knows nothing. `directionOf(memory, point, gradient)` returns a direction for a gradient, which is 0 for
+// parameters that are held, and `learn(memory, s, y, steps)` the memory after a step s with a change y of the gradient.
+template <typename Memory, typename DirectionOf, typename Learn>
+MinimizeResult descend(const FlatObjective &f, const Bounds &bounds, const Tensor &x0, const Memory &empty,
+                       const DirectionOf &directionOf, const Learn &learn, const DescentOptions &options) {
+  using State = std::tuple<Point, Memory, DescentProgress>;
+  auto isStationary = [&](const Point &p) {
+    return largest(bounds.projectedGradient(p.x, p.gradient)) <= options.tolerances.gradient;
+  };
+  auto iterate = [&](const Point &p, const Memory &memory, const DescentProgress &progress) {
+    Tensor isFree = bounds.freeAt(p.x, p.gradient), gradient = bounds.whereFree(isFree, p.gradient);
+    Tensor direction = bounds.whereFree(isFree, directionOf(memory, p, gradient));
+    Tensor slope = dot(direction, gradient), isDescent = slope < 0;
+    direction = where(isDescent, direction, -gradient);
+    slope = where(isDescent, slope, -dot(gradient, gradient));
+    Tensor first = ones({}, f.dtype());
+    if (!options.hasNewtonSteps)
+      first = where(progress.steps == 0, minimum(1, rsqrt(dot(gradient, gradient))), 1);
+    Searched s = bounds.isThere() ? searchProjected(f, bounds, p, direction, first)
+                                  : searchWolfe(f, p, direction, slope, first, options.curvature);
+    Tensor moved = s.point.x - p.x, change = s.point.gradient - p.gradient;
+    // Where the curvature is not positive, the step would spoil the memory.
+    Tensor isLearnt = s.isFound & (dot(moved, change) > epsilonOf(f.dtype()) * dot(change, change));
+    Memory next = cond(
+        isLearnt, [&] { return learn(memory, moved, change, progress.steps); },
+        [&] {
+          return cond(
+              s.isFound, [&] { return memory; }, [&] { return empty; });
+        });
+    Tensor magnitude = maximum(maximum(abs(p.value), abs(s.point.value)), 1);
+    Tensor stalls = s.isFound & (p.value - s.point.value <= options.tolerances.value * magnitude);
+    // No step decreases f, and the gradient promises no more than rounding.
+    Tensor isExhausted = (!s.isFound) & (-slope * first <= options.tolerances.value * magnitude);
+    Point reached = cond(
+        s.isFound, [&] { return s.point; }, [&] { return p; });
+    return State(reached, next,
+                 DescentProgress{where(s.isFound, progress.steps + cast(isLearnt, DType::Int64), 0),
+                                 progress.iterations + 1, progress.evaluations + s.evaluations,
+                                 isStationary(reached) | stalls | isExhausted,
+                                 (!s.isFound) & (progress.steps == 0)});
+  };
+  Point begin = f.at(bounds.project(x0));
+  Tensor no = zeros({}, DType::Bool);
+  DescentProgress first{scalar<std::int64_t>(0), scalar<std::int64_t>(0), scalar<std::int64_t>(1), isStationary(begin),
+                        !isfinite(begin.value)};
+  auto [last, memory, progress] =
+      while_loop([](const Point &, const Memory &,
+                    const DescentProgress &p) { return !(p.isDone | p.hasFailed); },
+                 iterate, State(begin, empty, first),
+                 {.maximum_iterations = options.max_iterations, .checkpoint = true});
+  return minimizeResult(f, last, progress.iterations, progress.evaluations, progress.isDone,
+                        bounds.freeAt(last.x, last.gradient), options.max_iterations, options.require_convergence);
+}
+
+} // namespace calque::solvers::internal
+#endif

@@ -1,0 +1,79 @@
+// The methods of Broyden, Fletcher, Goldfarb and Shanno, with limited memory and with a matrix.
+#include "minimize/Descent.h"
+
+namespace calque::solvers {
+
+using internal::Bounds;
+using internal::dot;
+using internal::FlatObjective;
+using internal::Point;
+
+namespace {
+
+// The last steps in a ring: step number i is in slot i mod the size of the ring.
+struct Ring {
+  Tensor steps, changes; // [memory, n]
+  Tensor weights;        // [memory]: 1 / s^T y; 0 for a slot that is not used
+  Tensor scale;          // of the Hessian's inverse before the steps
+  Tensor count;
+};
+
+} // namespace
+
+MinimizeResult lbfgs(const Objective &objective, const Operand &x0, const LbfgsOptions &options) {
+  CallSite site(x0.where(), "lbfgs");
+  const Tensor start = stop_gradient(x0.toTensor());
+  const FlatObjective f("lbfgs", objective, start);
+  const Bounds bounds("lbfgs", options.lower, options.upper, f.function());
+  internal::requireCount("lbfgs", "memory", options.memory);
+  const std::int64_t memory = options.memory, n = f.size();
+  const Tensor slots = iota({memory}, DType::Int64);
+
+  auto directionOf = [&](const Ring &ring, const Point &, const Tensor &gradient) {
+    auto slotOf = [&](const Tensor &age) { return mod(ring.count - 1 - age, memory); }; // age 0 is the last step
+    auto [q, alphas] = for_range(0, memory, std::tuple(gradient, zeros({memory}, f.dtype())),
+                                 [&](const Tensor &age, const Tensor &v, const Tensor &known) {
+                                   Tensor slot = slotOf(age);
+                                   Tensor alpha = gather(ring.weights, slot) * dot(gather(ring.steps, slot), v);
+                                   return std::tuple(v - alpha * gather(ring.changes, slot),
+                                                     where(slots == age, alpha, known));
+                                 });
+    return -for_range(0, memory, ring.scale * q, [&, &alphas = alphas](const Tensor &i, const Tensor &v) {
+      Tensor age = memory - 1 - i, slot = slotOf(age);
+      Tensor beta = gather(ring.weights, slot) * dot(gather(ring.changes, slot), v);
+      return v + (gather(alphas, age) - beta) * gather(ring.steps, slot);
+    });
+  };
+  auto learn = [&](const Ring &ring, const Tensor &step, const Tensor &change, const Tensor &) {
+    Tensor slot = mod(ring.count, memory), product = dot(step, change);
+    return Ring{scatter_set(ring.steps, slot, step), scatter_set(ring.changes, slot, change),
+                where(slots == slot, 1 / product, ring.weights), product / dot(change, change), ring.count + 1};
+  };
+  const Tensor none = zeros({memory, n}, f.dtype());
+  const Ring empty{none, none, zeros({memory}, f.dtype()), ones({}, f.dtype()), scalar<std::int64_t>(0)};
+  return internal::descend(f, bounds, f.function().flat(start), empty, directionOf, learn,
+                           {internal::tolerancesOf(f, options.gtol, options.ftol, options.max_iterations),
+                            options.max_iterations, options.require_convergence});
+}
+
+MinimizeResult bfgs(const Objective &objective, const Operand &x0, const BfgsOptions &options) {
+  CallSite site(x0.where(), "bfgs");
+  const Tensor start = stop_gradient(x0.toTensor());
+  const FlatObjective f("bfgs", objective, start);
+  auto directionOf = [](const Tensor &inverse, const Point &, const Tensor &gradient) {
+    return -sum(inverse * gradient, {1});
+  };
+  const Tensor unit = eye(f.size(), f.dtype());
+  auto learn = [&](const Tensor &known, const Tensor &step, const Tensor &change, const Tensor &steps) {
+    Tensor product = dot(step, change);
+    Tensor inverse = where(steps == 0, unit * (product / dot(change, change)), known);
+    Tensor moved = sum(inverse * change, {1}), down = expand_dims(step, {1});
+    Tensor both = expand_dims(moved, {1}) * step + down * moved;
+    return inverse + (1 + dot(change, moved) / product) / product * (down * step) - both / product;
+  };
+  return internal::descend(f, Bounds("bfgs", {}, {}, f.function()), f.function().flat(start), unit, directionOf, learn,
+                           {internal::tolerancesOf(f, options.gtol, options.ftol, options.max_iterations),
+                            options.max_iterations, options.require_convergence});
+}
+
+} // namespace calque::solvers
