@@ -11,7 +11,7 @@ struct DescentOptions {
   Tolerances tolerances;
   std::int64_t max_iterations;
   bool require_convergence;
-  double curvature = 0.9;    // of the line search
+  double curvature = 0.9;      // of the line search
   bool hasNewtonSteps = false; // also the first step is as long as the direction
 };
 
@@ -47,31 +47,24 @@ MinimizeResult descend(const FlatObjective &f, const Bounds &bounds, const Tenso
     Tensor isLearnt = s.isFound & (dot(moved, change) > epsilonOf(f.dtype()) * dot(change, change));
     Memory next = cond(
         isLearnt, [&] { return learn(memory, moved, change, progress.steps); },
-        [&] {
-          return cond(
-              s.isFound, [&] { return memory; }, [&] { return empty; });
-        });
+        [&] { return cond(s.isFound, [&] { return memory; }, [&] { return empty; }); });
     Tensor magnitude = maximum(maximum(abs(p.value), abs(s.point.value)), 1);
     Tensor stalls = s.isFound & (p.value - s.point.value <= options.tolerances.value * magnitude);
     // No step decreases f, and the gradient promises no more than rounding.
     Tensor isExhausted = (!s.isFound) & (-slope * first <= options.tolerances.value * magnitude);
-    Point reached = cond(
-        s.isFound, [&] { return s.point; }, [&] { return p; });
+    Point reached = cond(s.isFound, [&] { return s.point; }, [&] { return p; });
     return State(reached, next,
                  DescentProgress{where(s.isFound, progress.steps + cast(isLearnt, DType::Int64), 0),
                                  progress.iterations + 1, progress.evaluations + s.evaluations,
-                                 isStationary(reached) | stalls | isExhausted,
-                                 (!s.isFound) & (progress.steps == 0)});
+                                 isStationary(reached) | stalls | isExhausted, (!s.isFound) & (progress.steps == 0)});
   };
   Point begin = f.at(bounds.project(x0));
   Tensor no = zeros({}, DType::Bool);
   DescentProgress first{scalar<std::int64_t>(0), scalar<std::int64_t>(0), scalar<std::int64_t>(1), isStationary(begin),
                         !isfinite(begin.value)};
-  auto [last, memory, progress] =
-      while_loop([](const Point &, const Memory &,
-                    const DescentProgress &p) { return !(p.isDone | p.hasFailed); },
-                 iterate, State(begin, empty, first),
-                 {.maximum_iterations = options.max_iterations, .checkpoint = true});
+  auto [last, memory, progress] = while_loop(
+      [](const Point &, const Memory &, const DescentProgress &p) { return !(p.isDone | p.hasFailed); }, iterate,
+      State(begin, empty, first), {.maximum_iterations = options.max_iterations, .checkpoint = true});
   return minimizeResult(f, last, progress.iterations, progress.evaluations, progress.isDone,
                         bounds.freeAt(last.x, last.gradient), options.max_iterations, options.require_convergence);
 }

@@ -31,13 +31,13 @@ MinimizeResult lbfgs(const Objective &objective, const Operand &x0, const LbfgsO
 
   auto directionOf = [&](const Ring &ring, const Point &, const Tensor &gradient) {
     auto slotOf = [&](const Tensor &age) { return mod(ring.count - 1 - age, memory); }; // age 0 is the last step
-    auto [q, alphas] = for_range(0, memory, std::tuple(gradient, zeros({memory}, f.dtype())),
-                                 [&](const Tensor &age, const Tensor &v, const Tensor &known) {
-                                   Tensor slot = slotOf(age);
-                                   Tensor alpha = gather(ring.weights, slot) * dot(gather(ring.steps, slot), v);
-                                   return std::tuple(v - alpha * gather(ring.changes, slot),
-                                                     where(slots == age, alpha, known));
-                                 });
+    auto [q, alphas] =
+        for_range(0, memory, std::tuple(gradient, zeros({memory}, f.dtype())),
+                  [&](const Tensor &age, const Tensor &v, const Tensor &known) {
+                    Tensor slot = slotOf(age);
+                    Tensor alpha = gather(ring.weights, slot) * dot(gather(ring.steps, slot), v);
+                    return std::tuple(v - alpha * gather(ring.changes, slot), where(slots == age, alpha, known));
+                  });
     return -for_range(0, memory, ring.scale * q, [&, &alphas = alphas](const Tensor &i, const Tensor &v) {
       Tensor age = memory - 1 - i, slot = slotOf(age);
       Tensor beta = gather(ring.weights, slot) * dot(gather(ring.changes, slot), v);

@@ -57,8 +57,8 @@ Tensor nextStep(Interval &interval, const Trial &trial, const Tensor &lowest, co
   Tensor cubic = cubicFrom(best, trial, !isRight).step;
   Tensor chord = (best.value - trial.value) / (trial.step - best.step) + best.slope;
   Tensor quadratic = best.step + best.slope / chord / 2 * (trial.step - best.step);
-  Tensor ofHigher = where(distance(cubic, best.step) < distance(quadratic, best.step), cubic,
-                          cubic + (quadratic - cubic) / 2);
+  Tensor ofHigher =
+      where(distance(cubic, best.step) < distance(quadratic, best.step), cubic, cubic + (quadratic - cubic) / 2);
   // 2: the slope has turned. The minimum is between the two.
   Cubic back = cubicFrom(trial, best, isRight);
   Tensor secant = trial.step + trial.slope / (trial.slope - best.slope) * (best.step - trial.step);
@@ -113,8 +113,9 @@ Searched searchWolfe(const FlatObjective &f, const Point &from, const Tensor &di
   // Whether the newest trial ends the search: it is good, or the interval is down to rounding.
   auto isEnd = [&](const Search &s) {
     const Trial &t = s.trial;
-    Tensor isExhausted = s.interval.isBracket & ((t.step <= s.limits.lowest) | (t.step >= s.limits.highest) |
-                                                 (s.limits.highest - s.limits.lowest <= 4 * epsilon * s.limits.highest));
+    Tensor isExhausted =
+        s.interval.isBracket & ((t.step <= s.limits.lowest) | (t.step >= s.limits.highest) |
+                                (s.limits.highest - s.limits.lowest <= 4 * epsilon * s.limits.highest));
     return isfinite(t.value) & ((isEnough(t) & (abs(t.slope) <= -curvature * slope)) | isExhausted);
   };
 
@@ -140,7 +141,8 @@ Searched searchWolfe(const FlatObjective &f, const Point &from, const Tensor &di
     Tensor high = where(next.isBracket, maximum(next.best.step, next.other.step), step + 4 * (step - next.best.step));
     // After a trial that is not finite, nothing but the step changes.
     s.limits.infinite = where(isFinite, s.limits.infinite, minimum(s.limits.infinite, t.step));
-    step = where(isFinite, minimum(step, 0.5 * (next.best.step + s.limits.infinite)), 0.9 * s.interval.best.step + 0.1 * t.step);
+    step = where(isFinite, minimum(step, 0.5 * (next.best.step + s.limits.infinite)),
+                 0.9 * s.interval.best.step + 0.1 * t.step);
     s.interval = {where(isFinite, next.best, s.interval.best), where(isFinite, next.other, s.interval.other),
                   where(isFinite, next.isBracket, s.interval.isBracket)};
     s.limits.lowest = where(isFinite, low, s.limits.lowest);

@@ -12,7 +12,8 @@ Tensor FlatObjective::valueAt(const Tensor &x) const {
   Tensor y = f_.valueOf(x);
   if (!y.size().is_known() || y.size() != 1)
     fail<ShapeError>(absl::StrCat(what_, ": the function returns ", describe(y), " for x of ", name_of(f_.dtype()),
-                                  f_.shape().str(), ", and must return a scalar: its sum or mean, or take least_squares"));
+                                  f_.shape().str(),
+                                  ", and must return a scalar: its sum or mean, or take least_squares"));
   return reshape(y, {});
 }
 

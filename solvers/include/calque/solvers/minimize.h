@@ -13,9 +13,9 @@
 // | a sum of squares                                      | least_squares |
 //
 // The function takes a tensor of the shape of x0, of known sizes, and returns a scalar. ShapeError for another result.
-// See roots.h for derivatives and errors. Here the equation is that the gradient is 0, and df/dx is the Hessian. Up to 64
-// parameters, it is computed and inverted; for more, conjugate gradients solve the system, in the derivative's pass. The
-// derivatives of `value` are those of f at the solution.
+// See roots.h for derivatives and errors. Here the equation is that the gradient is 0, and df/dx is the Hessian. Up to
+// 64 parameters, it is computed and inverted; for more, conjugate gradients solve the system, in the derivative's pass.
+// The derivatives of `value` are those of f at the solution.
 #ifndef CALQUE_SOLVERS_MINIMIZE_H
 #define CALQUE_SOLVERS_MINIMIZE_H
 
@@ -28,7 +28,7 @@ using Objective = std::function<Tensor(const Tensor &)>;
 struct MinimizeResult {
   Tensor x;           // of the shape of x0
   Tensor value;       // scalar: f(x)
-  Tensor gradient;    // of the shape of x0, without derivatives; zeros for nelder_mead
+  Tensor gradient;    // of the shape of x0, without derivatives
   Tensor iterations;  // int64 scalar
   Tensor evaluations; // int64 scalar: of f, mostly together with its gradient
   Tensor converged;   // bool scalar
@@ -49,10 +49,10 @@ struct LbfgsOptions {
 };
 
 // The minimum near x0 by the limited-memory method of Broyden, Fletcher, Goldfarb and Shanno. Nocedal and Wright:
-// Numerical Optimization, 2nd ed., 2006, algorithm 7.4. The line search of More and Thuente (Line search algorithms with
-// guaranteed sufficient decrease, 1994) finds a point that satisfies the strong Wolfe conditions with 1e-4 and 0.9. With
-// bounds, steps follow the projection on them, and parameters at a bound that the gradient pushes outwards are held
-// (Bertsekas: Projected Newton methods for optimization problems with simple constraints, 1982).
+// Numerical Optimization, 2nd ed., 2006, algorithm 7.4. The line search of More and Thuente (Line search algorithms
+// with guaranteed sufficient decrease, 1994) finds a point that satisfies the strong Wolfe conditions with 1e-4 and
+// 0.9. With bounds, steps follow the projection on them, and parameters at a bound that the gradient pushes outwards
+// are held (Bertsekas: Projected Newton methods for optimization problems with simple constraints, 1982).
 MinimizeResult lbfgs(const Objective &f, const Operand &x0, const LbfgsOptions &options = {});
 
 struct BfgsOptions {
@@ -67,13 +67,14 @@ MinimizeResult bfgs(const Objective &f, const Operand &x0, const BfgsOptions &op
 struct NewtonCgOptions {
   std::optional<double> gtol = {}; // as that of lbfgs
   std::int64_t max_iterations = 500;
-  // Conjugate gradients solve the Newton equations to min(0.5, sqrt(|gradient|)) of the gradient, in at most this number
-  // of iterations. Default: twice the number of parameters.
+  // Conjugate gradients solve the Newton equations to min(0.5, sqrt(|gradient|)) of the gradient, in at most this
+  // number of iterations. Default: twice the number of parameters.
   std::optional<std::int64_t> max_inner_iterations = {};
   bool require_convergence = true;
 };
-// The minimum near x0 by Newton's method. Conjugate gradients on products with the Hessian solve its equations inexactly,
-// up to a direction of negative curvature; the line search is that of lbfgs. Nocedal and Wright, algorithm 7.1.
+// The minimum near x0 by Newton's method. Conjugate gradients on products with the Hessian solve its equations
+// inexactly, up to a direction of negative curvature; the line search is that of lbfgs. Nocedal and Wright,
+// algorithm 7.1.
 MinimizeResult newton_cg(const Objective &f, const Operand &x0, const NewtonCgOptions &options = {});
 
 struct TrustRegionOptions {
@@ -88,18 +89,20 @@ struct TrustRegionOptions {
 MinimizeResult trust_region(const Objective &f, const Operand &x0, const TrustRegionOptions &options = {});
 
 struct NelderMeadOptions {
-  // Converged when all points of the simplex are within xtol of the best one, and their values within ftol of its value.
-  // Default: 1e-8 for float64 and 1e-4 for float32.
+  // Converged when all points of the simplex are within xtol of the best one, and their values within ftol of its
+  // value. Default: 1e-8 for float64 and 1e-4 for float32.
   std::optional<double> xtol = {};
   std::optional<double> ftol = {};
   std::int64_t max_iterations = 5000;
   // The distance of the first simplex's points: a part of each element of x0, and a length for elements that are 0.
   double relative_size = 0.05, absolute_size = 0.00025;
+  // Whether f has derivatives. If not, the result has none either, and its gradient is NaN.
+  bool differentiable = true;
   bool require_convergence = true;
 };
-// The minimum near x0 without derivatives. The coefficients depend on the number of parameters: Gao and Han,
-// Implementing the Nelder-Mead simplex algorithm with adaptive parameters, 2012. The solution has derivatives, for which
-// f is differentiated twice.
+// The minimum near x0 from values of f alone. The coefficients depend on the number of parameters: Gao and Han,
+// Implementing the Nelder-Mead simplex algorithm with adaptive parameters, 2012. An infinite or undefined value counts
+// as worse than all others.
 MinimizeResult nelder_mead(const Objective &f, const Operand &x0, const NelderMeadOptions &options = {});
 
 } // namespace calque::solvers
