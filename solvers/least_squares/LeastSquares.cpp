@@ -23,7 +23,7 @@ namespace {
 
 // A step is accepted when it decreases the cost by this part of what the linear model promises.
 constexpr double kDecrease = 1e-4;
-constexpr double kFirstRadius = 1e4, kLargestRadius = 1e16, kSmallestRadius = 1e-32;
+constexpr double kFirstRadius = 1e4, kLargestRadius = 1e32, kSmallestRadius = 1e-32;
 
 // The cost near a point x, in the form that steps are computed from.
 struct Model {

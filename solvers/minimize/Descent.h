@@ -49,9 +49,10 @@ MinimizeResult descend(const FlatObjective &f, const Bounds &bounds, const Tenso
         isLearnt, [&] { return learn(memory, moved, change, progress.steps); },
         [&] { return cond(s.isFound, [&] { return memory; }, [&] { return empty; }); });
     Tensor magnitude = maximum(maximum(abs(p.value), abs(s.point.value)), 1);
-    Tensor stalls = s.isFound & (p.value - s.point.value <= options.tolerances.value * magnitude);
+    const double ftol = options.tolerances.value;
+    Tensor stalls = s.isFound & (ftol > 0 ? p.value - s.point.value <= ftol * magnitude : zeros({}, DType::Bool));
     // No step decreases f, and the gradient promises no more than rounding.
-    Tensor isExhausted = (!s.isFound) & (-slope * first <= options.tolerances.value * magnitude);
+    Tensor isExhausted = (!s.isFound) & (-slope * first <= ftol * magnitude);
     Point reached = cond(s.isFound, [&] { return s.point; }, [&] { return p; });
     return State(reached, next,
                  DescentProgress{where(s.isFound, progress.steps + cast(isLearnt, DType::Int64), 0),

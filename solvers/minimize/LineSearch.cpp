@@ -110,13 +110,22 @@ Searched searchWolfe(const FlatObjective &f, const Point &from, const Tensor &di
     point = f.at(from.x + step * direction);
     return Trial{step, point.value, dot(point.gradient, direction)};
   };
+  // Near a minimum, the decrease is below the rounding of f. There the slope alone shows that a trial is good: the
+  // approximate Wolfe conditions of Hager and Zhang (A new conjugate gradient method with guaranteed descent and an
+  // efficient line search, 2005).
+  const Tensor rounding = 10 * epsilon * abs(from.value);
+  auto isGood = [&](const Trial &t) {
+    Tensor isFlat = abs(t.slope) <= -curvature * slope;
+    Tensor isApproximate = (t.value <= from.value + rounding) & (t.slope <= -0.8 * slope);
+    return isFlat & (isEnough(t) | isApproximate);
+  };
   // Whether the newest trial ends the search: it is good, or the interval is down to rounding.
   auto isEnd = [&](const Search &s) {
     const Trial &t = s.trial;
     Tensor isExhausted =
         s.interval.isBracket & ((t.step <= s.limits.lowest) | (t.step >= s.limits.highest) |
                                 (s.limits.highest - s.limits.lowest <= 4 * epsilon * s.limits.highest));
-    return isfinite(t.value) & ((isEnough(t) & (abs(t.slope) <= -curvature * slope)) | isExhausted);
+    return isfinite(t.value) & (isGood(t) | isExhausted);
   };
 
   auto iterate = [&](const std::pair<Search, Tensor> &counted, const Point &) {
@@ -170,7 +179,8 @@ Searched searchWolfe(const FlatObjective &f, const Point &from, const Tensor &di
   auto [counted, last] =
       while_loop([](const std::pair<Search, Tensor> &c, const Point &) { return !c.first.isEnded; }, iterate,
                  Loop({begin, scalar<std::int64_t>(1)}, point), {.maximum_iterations = kEvaluations});
-  return {last, counted.second, isfinite(last.value) & (last.value < from.value) & all(isfinite(last.gradient))};
+  Tensor isFound = (last.value < from.value) | isGood(counted.first.trial);
+  return {last, counted.second, isFound & isfinite(last.value) & all(isfinite(last.gradient))};
 }
 
 Searched searchProjected(const FlatObjective &f, const Bounds &bounds, const Point &from, const Tensor &direction,

@@ -10,7 +10,7 @@ namespace calque::solvers::internal {
 struct Searched {
   Point point;
   Tensor evaluations; // int64
-  Tensor isFound;     // bool: whether f has decreased
+  Tensor isFound;     // bool: whether the point is better, as far as rounding lets see it
 };
 
 // A point that satisfies the strong Wolfe conditions with 1e-4 and `curvature`, by the method of More and Thuente. If

@@ -103,12 +103,16 @@ MinimizeResult trust_region(const Objective &objective, const Operand &x0, const
     Tensor promised = -0.5 * dot(inner.z, p.gradient + inner.residual); // as H z is residual - gradient
     Point trial = f.at(p.x + inner.z);
     Tensor ratio = (p.value - trial.value) / promised, length = sqrt(dot(inner.z, inner.z));
-    Tensor isAccepted = (ratio > 0.15) & (promised > 0) & all(isfinite(trial.gradient));
+    // Where the decrease is below the rounding of f, the gradient shows whether the step is good.
+    Tensor isRounding = promised <= tolerances.value * maximum(abs(p.value), 1);
+    Tensor isFlatter = dot(trial.gradient, trial.gradient) < dot(p.gradient, p.gradient);
+    Tensor isAccepted = where(isRounding, isFlatter, (ratio > 0.15) & (promised > 0)) & all(isfinite(trial.gradient));
     Tensor next =
         where(!(ratio >= 0.25), 0.25 * length,
               where((ratio > 0.75) & (length > 0.99 * radius), minimum(2 * radius, options.max_radius), radius));
+    next = where(isRounding, radius, next);
     Point reached = cond(isAccepted, [&] { return trial; }, [&] { return p; });
-    Tensor isExhausted = promised <= tolerances.value * maximum(abs(p.value), 1);
+    Tensor isExhausted = isRounding & !isAccepted;
     Tensor isStationary = largest(reached.gradient) <= tolerances.gradient;
     return State(reached, Progress{next, progress.iterations + 1, isStationary | isExhausted,
                                    !(next > epsilonOf(f.dtype()) * (1 + largest(p.x)) * 1e-3)});

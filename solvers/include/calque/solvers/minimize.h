@@ -36,8 +36,8 @@ struct MinimizeResult {
 
 struct LbfgsOptions {
   // Converged when no element of the gradient, projected on the bounds, is larger than gtol, or when an iteration
-  // decreases f by at most ftol max(|f|, 1). Default: gtol is the cubic root of epsilon of the element type (6e-6 for
-  // float64, 5e-3 for float32), ftol is 10 epsilon.
+  // decreases f by at most ftol max(|f|, 1). With ftol = 0 the gradient alone counts. Default: gtol is the cubic root
+  // of epsilon of the element type (6e-6 for float64, 5e-3 for float32), ftol is 10 epsilon.
   std::optional<double> gtol = {};
   std::optional<double> ftol = {};
   std::int64_t max_iterations = 15000;
