@@ -6,6 +6,7 @@
 #include "linear/Dense.h"
 
 #include <cmath>
+#include <limits>
 
 namespace calque::solvers {
 
@@ -20,7 +21,8 @@ namespace {
 
 // A step is accepted when the sum of squares of the residuals has decreased by this part of what the slope promises.
 constexpr double kDecrease = 1e-4;
-constexpr std::int64_t kHalvings = 30;
+// A step that would have to be shorter is taken as it is.
+constexpr double kShortest = 1e-8;
 
 Tensor residualOf(const char *what, const FlatFunction &f, const Tensor &x) {
   Tensor y = f.valueOf(x);
@@ -31,31 +33,31 @@ Tensor residualOf(const char *what, const FlatFunction &f, const Tensor &x) {
   return f.flat(y);
 }
 
+// The next length of a step that was too long: where the parabola through both sums of squares and the slope at the
+// beginning has its minimum.
+Tensor shortened(const Tensor &length, const Tensor &before, const Tensor &after) {
+  Tensor best = length * length * before / (after - (1 - 2 * length) * before);
+  return where(isfinite(after), clip(best, 0.1 * length, 0.5 * length), 0.1 * length);
+}
+
 struct Moved {
   Tensor x, residual;
 };
 
-// Goes from x along a direction, as far as the sum of squares of the residuals decreases. The parabola through the
-// values and the slope at the beginning gives each next length.
+// Goes from x along a direction, as far as the sum of squares of the residuals decreases.
 Moved searched(const char *what, const FlatFunction &f, const Tensor &x, const Tensor &residual,
-               const Tensor &direction, bool isSearched) {
-  if (!isSearched)
-    return {x + direction, residualOf(what, f, x + direction)};
+               const Tensor &direction) {
   const Tensor before = dot(residual, residual);
   auto isTooLong = [&](const Tensor &length, const Tensor &, const Tensor &made) {
-    return !(dot(made, made) <= (1 - 2 * kDecrease * length) * before); // also for NaN
+    return (!(dot(made, made) <= (1 - 2 * kDecrease * length) * before)) & (length >= kShortest); // also for NaN
   };
   auto shorten = [&](const Tensor &length, const Tensor &, const Tensor &made) {
-    Tensor squares = dot(made, made);
-    Tensor best = length * length * before / (squares - (1 - 2 * length) * before);
-    Tensor next = where(isfinite(squares), clip(best, 0.1 * length, 0.5 * length), 0.1 * length);
-    Tensor at = x + next * direction;
+    Tensor next = shortened(length, before, dot(made, made)), at = x + next * direction;
     return std::tuple(next, at, residualOf(what, f, at));
   };
   Tensor at = x + direction;
   auto [length, end, made] =
-      while_loop(isTooLong, shorten, std::tuple(ones({}, x.dtype()), at, residualOf(what, f, at)),
-                 {.maximum_iterations = kHalvings});
+      while_loop(isTooLong, shorten, std::tuple(ones({}, x.dtype()), at, residualOf(what, f, at)));
   return {end, made};
 }
 
@@ -83,20 +85,46 @@ RootResult newton(const Map &function, const Operand &x0, const NewtonOptions &o
   internal::requireNotNegative("newton", "ftol", options.ftol);
   internal::requireCount("newton", "max_iterations", options.max_iterations);
 
-  auto equations = [&](const Tensor &x) { return residualOf("newton", f, x); };
-  auto goesOn = [](const Tensor &, const Tensor &, const Tensor &, const Tensor &isDone) { return !isDone; };
-  auto iterate = [&](const Tensor &x, const Tensor &residual, const Tensor &count, const Tensor &) {
-    Tensor jacobian = internal::jacobianOf(equations, x, f.size(), options.jacobian);
-    Tensor direction = -internal::solve(jacobian, residual);
-    auto [next, made] = searched("newton", f, x, residual, direction, options.line_search);
-    Tensor isSmall = largest(direction) <= xtol * (1 + largest(next));
-    return std::tuple(next, made, count + 1, (isSmall & all(isfinite(made))) | (largest(made) <= options.ftol));
+  // Each iteration tries one step. A step that is refused is shortened by the next iteration, so that under vmap no
+  // example waits for the line search of another. Before the first iteration the step is 0, which leads to x0.
+  struct State {
+    Tensor x, residual; // at the last step that was taken
+    Tensor direction, length;
+    Tensor count; // of steps
+    Tensor isDone;
   };
-  const Tensor x = f.flat(start), residual = stop_gradient(equations(x));
-  auto [root, last, count, isDone] =
-      while_loop(goesOn, iterate, std::tuple(x, residual, scalar<std::int64_t>(0), largest(residual) <= options.ftol),
-                 {.maximum_iterations = options.max_iterations, .checkpoint = true});
-  return resultOf("newton", f, root, last, count, isDone, options.jacobian, options.max_iterations,
+  auto equations = [&](const Tensor &x) { return residualOf("newton", f, x); };
+  auto goesOn = [&](const State &s) { return (!s.isDone) & (s.count < options.max_iterations); };
+  auto iterate = [&](const State &s) {
+    Tensor x = s.x + s.length * s.direction, residual = equations(x);
+    Tensor squares = dot(residual, residual), before = dot(s.residual, s.residual);
+    Tensor isSmall = (s.count >= 0) & (largest(s.direction) <= xtol * (1 + largest(x)));
+    Tensor isTaken = ones({}, DType::Bool), length = s.length;
+    if (options.line_search) {
+      // A small step may not decrease residuals that are rounding alone.
+      isTaken = (squares <= (1 - 2 * kDecrease * s.length) * before) | isSmall | (s.length < kShortest);
+      length = where(isTaken, 1, shortened(s.length, before, squares));
+    }
+    Tensor direction = cond(
+        isTaken,
+        [&] { return -internal::solve(internal::jacobianOf(equations, x, f.size(), options.jacobian), residual); },
+        [&] { return s.direction; });
+    Tensor isDone = (isSmall & all(isfinite(residual))) | (largest(residual) <= options.ftol);
+    return State{where(isTaken, x, s.x),
+                 where(isTaken, residual, s.residual),
+                 direction,
+                 length,
+                 s.count + cast(isTaken, DType::Int64),
+                 isTaken & isDone};
+  };
+  const DType dtype = f.dtype();
+  const Tensor nothing = zeros({f.size()}, dtype),
+               worst = full({f.size()}, std::numeric_limits<double>::infinity(), dtype);
+  State last = while_loop(
+      goesOn, iterate,
+      State{f.flat(start), worst, nothing, ones({}, dtype), scalar<std::int64_t>(-1), zeros({}, DType::Bool)},
+      {.checkpoint = true});
+  return resultOf("newton", f, last.x, last.residual, last.count, last.isDone, options.jacobian, options.max_iterations,
                   options.require_convergence);
 }
 
@@ -113,7 +141,7 @@ RootResult broyden(const Map &function, const Operand &x0, const BroydenOptions 
     return (!(largest(residual) <= ftol)) & all(isfinite(residual));
   };
   auto iterate = [&](const Tensor &x, const Tensor &residual, const Tensor &inverse, const Tensor &count) {
-    auto [next, made] = searched("broyden", f, x, residual, -sum(inverse * residual, {1}), true);
+    auto [next, made] = searched("broyden", f, x, residual, -sum(inverse * residual, {1}));
     Tensor moved = next - x, change = made - residual;
     // Sherman and Morrison's formula for the correction of rank one.
     Tensor predicted = sum(inverse * change, {1}), row = sum(inverse * expand_dims(moved, {1}), {0});

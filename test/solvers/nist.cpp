@@ -66,7 +66,11 @@ struct Parameters {
 };
 using Model = Tensor (*)(const Parameters &b, const Tensor &x);
 
-Tensor arctan(const Tensor &x) { return sign(x) * solvers::robust_loss(solvers::RobustLoss::Arctan, abs(x)); }
+// The arc tangent, also of negative numbers. The slope at 0 is that of maximum, which is 1 at a tie.
+Tensor arctan(const Tensor &x) {
+  auto ofPositive = [](const Tensor &z) { return solvers::robust_loss(solvers::RobustLoss::Arctan, maximum(z, 0)); };
+  return where(x < 0, -ofPositive(-x), ofPositive(x));
+}
 Tensor rational(const Parameters &b, const Tensor &x) {
   return (b(1) + x * (b(2) + x * (b(3) + x * b(4)))) / (1 + x * (b(5) + x * (b(6) + x * b(7))));
 }
