@@ -72,6 +72,18 @@ Tensor FlatFunction::valueOf(const Tensor &vector) const {
   return y;
 }
 
+Tensor checkedConvergence(const Tensor &isDone, bool isRequired, const Convergence &c) {
+  Tensor done = stop_gradient(isDone);
+  if (isRequired) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    Tensor unmet = where(c.measure <= c.tolerance, full({}, infinity, c.measure.dtype()), c.measure);
+    assert_less_equal(where(done, 0, stop_gradient(unmet)), c.tolerance,
+                      absl::StrCat(c.what, ": no convergence in ", c.limit, " iterations, ", c.condition, "; ",
+                                   c.advice, ", or set require_convergence to false and read `converged`"));
+  }
+  return done;
+}
+
 Tensor jacobianOf(const Map &f, const Tensor &x, std::int64_t m, Differentiation mode) {
   const std::int64_t n = x.size();
   const bool isForward =

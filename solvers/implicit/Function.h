@@ -62,6 +62,19 @@ private:
 // Eagerly, `Automatic` takes reverse mode, because forward mode is traced in each call.
 Tensor jacobianOf(const Map &f, const Tensor &x, std::int64_t m, Differentiation mode);
 
+// How the result of an iteration that has not converged is refused.
+struct Convergence {
+  const char *what;      // the name of the public function
+  std::int64_t limit;    // of iterations
+  const char *condition; // what does not hold, such as "the largest residual is above ftol"
+  Tensor measure;        // the two numbers of the condition
+  double tolerance;
+  const char *advice;
+};
+// Returns `isDone`, without derivatives. AssertionError at the call with the numbers of the condition where an element
+// is false, if convergence is required.
+Tensor checkedConvergence(const Tensor &isDone, bool isRequired, const Convergence &convergence);
+
 // The largest magnitude of a vector's elements, as a scalar.
 inline Tensor largest(const Tensor &x) { return max(abs(x), AxisList()); }
 inline Tensor dot(const Tensor &x, const Tensor &y) { return sum(x * y); }

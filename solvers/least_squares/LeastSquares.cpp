@@ -147,11 +147,11 @@ LeastSquaresResult Problem::solve(const Tensor &x0, Damping damping) const {
       while_loop([](const std::pair<Model, Progress> &s) { return !(s.second.isDone | s.second.hasFailed); },
                  [&](const std::pair<Model, Progress> &s) { return iterate(s.first, s.second, damping); },
                  std::pair(first, begin), {.maximum_iterations = options_.max_iterations, .checkpoint = true});
-  Tensor converged = stop_gradient(progress.isDone);
-  if (options_.require_convergence)
-    assert_true(converged, absl::StrCat(what_, ": no convergence in ", options_.max_iterations,
-                                        " iterations, or the cost is not finite; start nearer to the minimum, allow "
-                                        "more iterations, or set require_convergence to false and read `converged`"));
+  Tensor converged = internal::checkedConvergence(progress.isDone, options_.require_convergence,
+                                                  {what_, options_.max_iterations,
+                                                   "the gradient is above gtol or the cost is not finite",
+                                                   largest(bounds_.projectedGradient(last.x, last.gradient)), gtol_,
+                                                   "start nearer to the minimum, or allow more iterations"});
   auto cost = [&](const Tensor &at) { return costAt(at); };
   Tensor isFree = bounds_.freeAt(last.x, last.gradient);
   Tensor solution = internal::minimumOf(cost, last.x, isFree.defined() ? stop_gradient(isFree) : isFree);

@@ -67,7 +67,8 @@ MinimizeResult descend(const FlatObjective &f, const Bounds &bounds, const Tenso
       [](const Point &, const Memory &, const DescentProgress &p) { return !(p.isDone | p.hasFailed); }, iterate,
       State(begin, empty, first), {.maximum_iterations = options.max_iterations, .checkpoint = true});
   return minimizeResult(f, last, progress.iterations, progress.evaluations, progress.isDone,
-                        bounds.freeAt(last.x, last.gradient), options.max_iterations, options.require_convergence);
+                        bounds.freeAt(last.x, last.gradient), options.tolerances.gradient, options.max_iterations,
+                        options.require_convergence);
 }
 
 } // namespace calque::solvers::internal

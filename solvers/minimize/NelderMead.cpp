@@ -78,22 +78,21 @@ MinimizeResult nelder_mead(const Objective &objective, const Operand &x0, const 
   State last = while_loop([&](const State &s) { return !isDone(s); }, iterate, first,
                           {.maximum_iterations = options.max_iterations, .checkpoint = true});
   const Tensor point = stop_gradient(gather(last.simplex, scalar(0))), value = gather(last.values, scalar(0));
-  Tensor converged = isDone(last) & isfinite(value);
+  const Tensor size = max(abs(last.simplex - gather(last.simplex, scalar(0))), AxisList());
+  Tensor converged = internal::checkedConvergence(
+      isDone(last) & isfinite(value), options.require_convergence,
+      {"nelder_mead", options.max_iterations, "the simplex is larger than xtol, or its values differ by more than ftol",
+       size, xtol, "start nearer to the minimum, allow more iterations, or tolerate more"});
   if (options.differentiable)
     return internal::minimizeResult(f, {point, value, grad(f.map())(point)}, last.iterations, last.evaluations,
-                                    converged, Tensor(), options.max_iterations, options.require_convergence);
-  if (options.require_convergence)
-    assert_true(converged,
-                absl::StrCat("nelder_mead: no convergence in ", options.max_iterations,
-                             " iterations, or f is not finite; start nearer to the minimum, tolerate more, or "
-                             "set require_convergence to false and read `converged`"));
+                                    converged, Tensor(), 0, options.max_iterations, false);
   const double nan = std::numeric_limits<double>::quiet_NaN();
   return {f.function().shaped(point),
           stop_gradient(value),
           full(f.function().shape(), nan, f.dtype()),
           stop_gradient(last.iterations),
           stop_gradient(last.evaluations),
-          stop_gradient(converged)};
+          converged};
 }
 
 } // namespace calque::solvers

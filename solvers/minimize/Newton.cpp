@@ -124,7 +124,7 @@ MinimizeResult trust_region(const Objective &objective, const Operand &x0, const
       while_loop([](const State &s) { return !(s.second.isDone | s.second.hasFailed); }, iterate, State(first, begin),
                  {.maximum_iterations = options.max_iterations, .checkpoint = true});
   return internal::minimizeResult(f, last, progress.iterations, progress.iterations + 1, progress.isDone, Tensor(),
-                                  options.max_iterations, options.require_convergence);
+                                  tolerances.gradient, options.max_iterations, options.require_convergence);
 }
 
 } // namespace calque::solvers

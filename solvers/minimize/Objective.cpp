@@ -33,14 +33,12 @@ Tolerances tolerancesOf(const FlatObjective &f, std::optional<double> gtol, std:
 }
 
 MinimizeResult minimizeResult(const FlatObjective &f, const Point &last, const Tensor &iterations,
-                              const Tensor &evaluations, const Tensor &isDone, const Tensor &isFree,
+                              const Tensor &evaluations, const Tensor &isDone, const Tensor &isFree, double gtol,
                               std::int64_t max_iterations, bool isRequired) {
-  Tensor converged = stop_gradient(isDone);
-  if (isRequired)
-    assert_true(converged, absl::StrCat(f.what(), ": no convergence in ", max_iterations,
-                                        " iterations, or f is not finite, or no step decreases it; start nearer to the "
-                                        "minimum, tolerate more, or set require_convergence to false and read "
-                                        "`converged`"));
+  Tensor converged = checkedConvergence(isDone, isRequired,
+                                        {f.what(), max_iterations, "the gradient is above gtol or f is not finite",
+                                         largest(last.gradient), gtol,
+                                         "start nearer to the minimum, allow more iterations, or tolerate more"});
   Tensor solution = minimumOf(f.map(), last.x, isFree.defined() ? stop_gradient(isFree) : isFree);
   return {f.function().shaped(solution),
           withDerivativesOf(last.value, f.valueAt(solution)),

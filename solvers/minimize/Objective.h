@@ -41,7 +41,7 @@ Tolerances tolerancesOf(const FlatObjective &f, std::optional<double> gtol, std:
 
 // The result of a call at the last point of its iteration. `isFree` is bool, or undefined without bounds.
 MinimizeResult minimizeResult(const FlatObjective &f, const Point &last, const Tensor &iterations,
-                              const Tensor &evaluations, const Tensor &isDone, const Tensor &isFree,
+                              const Tensor &evaluations, const Tensor &isDone, const Tensor &isFree, double gtol,
                               std::int64_t max_iterations, bool isRequired);
 
 } // namespace calque::solvers::internal

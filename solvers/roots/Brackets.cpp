@@ -66,12 +66,12 @@ Brackets bracketsOf(const char *what, const Map &f, const Operand &lower, const 
   return problem;
 }
 
-RootResult resultOf(const Brackets &problem, const Tensor &x, const Tensor &residual, const Tensor &iterations,
-                    const Tensor &isDone, const BracketOptions &options) {
-  Tensor converged = stop_gradient(isDone & problem.bracketed);
-  if (options.require_convergence)
-    assert_true(converged, absl::StrCat(problem.what, ": no convergence in ", options.max_iterations,
-                                        " iterations; allow more of them, or a larger xtol or rtol"));
+RootResult resultOf(const Brackets &problem, const Tensor &x, const Tensor &residual, const Tensor &width,
+                    const Tensor &iterations, const Tensor &isDone, const BracketOptions &options) {
+  Tensor converged =
+      internal::checkedConvergence(isDone & problem.bracketed, options.require_convergence,
+                                   {problem.what, options.max_iterations, "the bracket is larger than xtol + rtol |x|",
+                                    width, problem.xtol, "allow more iterations, or a larger xtol or rtol"});
   auto equations = [&](const Tensor &at) { return problem.valueAt(at); };
   return {internal::elementwiseRootOf(equations, x), stop_gradient(residual), stop_gradient(iterations), converged};
 }
@@ -105,7 +105,7 @@ RootResult bisect(const Map &f, const Operand &lower, const Operand &upper, cons
                             where(atEnd, problem.atUpper, problem.atLower), cast(0 * problem.lower, DType::Int64)),
                  {.maximum_iterations = options.max_iterations, .checkpoint = true});
   Tensor x = where(fLow == 0, low, low + 0.5 * (high - low));
-  return resultOf(problem, x, problem.valueAt(x), count, !isOpen(low, high, fLow), options);
+  return resultOf(problem, x, problem.valueAt(x), abs(high - low), count, !isOpen(low, high, fLow), options);
 }
 
 RootResult brent(const Map &f, const Operand &lower, const Operand &upper, const BracketOptions &options) {
@@ -169,7 +169,7 @@ RootResult brent(const Map &f, const Operand &lower, const Operand &upper, const
   auto applied = [&](auto &body) { return [&](const Loop &loop) { return body(loop.first, loop.second); }; };
   auto [last, count] = while_loop(applied(goesOn), applied(iterate), Loop(first, cast(zero, DType::Int64)),
                                   {.maximum_iterations = options.max_iterations, .checkpoint = true});
-  return resultOf(problem, last.current, last.fCurrent, count, !isOpen(last), options);
+  return resultOf(problem, last.current, last.fCurrent, abs(last.other - last.current), count, !isOpen(last), options);
 }
 
 } // namespace calque::solvers

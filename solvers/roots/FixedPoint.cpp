@@ -61,11 +61,10 @@ RootResult fixed_point(const Map &g, const Operand &x0, const FixedPointOptions 
   auto [point, residual, xs, residuals, count] =
       while_loop(goesOn, iterate, State(x, residualAt(x), none, none, scalar<std::int64_t>(0)),
                  {.maximum_iterations = options.max_iterations, .checkpoint = true});
-  Tensor converged = stop_gradient(isDone(point, residual));
-  if (options.require_convergence)
-    assert_true(converged, absl::StrCat("fixed_point: no convergence in ", options.max_iterations,
-                                        " iterations; start nearer to the fixed point, allow more iterations, or set "
-                                        "require_convergence to false and read `converged`"));
+  Tensor converged = internal::checkedConvergence(isDone(point, residual), options.require_convergence,
+                                                  {"fixed_point", options.max_iterations,
+                                                   "the largest element of g(x) - x is above xtol", largest(residual),
+                                                   xtol, "start nearer to the fixed point, or allow more iterations"});
   return {map.shaped(internal::rootOf(residualAt, point, Differentiation::Automatic)),
           map.shaped(stop_gradient(residual)), stop_gradient(count), converged};
 }

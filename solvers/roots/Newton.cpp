@@ -21,8 +21,8 @@ namespace {
 
 // A step is accepted when the sum of squares of the residuals has decreased by this part of what the slope promises.
 constexpr double kDecrease = 1e-4;
-// A step that would have to be shorter is taken as it is.
-constexpr double kShortest = 1e-8;
+// A step that would have to be shorter than this part of a full one ends the iteration.
+constexpr double kShortest = 1e-20;
 
 Tensor residualOf(const char *what, const FlatFunction &f, const Tensor &x) {
   Tensor y = f.valueOf(x);
@@ -62,16 +62,15 @@ Moved searched(const char *what, const FlatFunction &f, const Tensor &x, const T
 }
 
 RootResult resultOf(const char *what, const FlatFunction &f, const Tensor &x, const Tensor &residual,
-                    const Tensor &iterations, const Tensor &isDone, Differentiation mode, std::int64_t limit,
-                    bool isRequired) {
-  Tensor converged = stop_gradient(isDone);
-  if (isRequired)
-    assert_true(converged, absl::StrCat(what, ": no convergence in ", limit,
-                                        " iterations; start nearer to the root, allow more iterations, or set "
-                                        "require_convergence to false and read `converged`"));
+                    const Tensor &iterations, const Tensor &isDone, Differentiation mode, double ftol,
+                    std::int64_t limit, bool isRequired) {
+  Tensor converged = internal::checkedConvergence(
+      isDone, isRequired,
+      {what, limit, "or no step decreases the residuals, the largest of which is above ftol", largest(residual), ftol,
+       "start nearer to the root, or allow more iterations"});
   auto equations = [&](const Tensor &at) { return residualOf(what, f, at); };
-  return {f.shaped(internal::rootOf(equations, x, mode)), f.shaped(stop_gradient(residual)), stop_gradient(iterations),
-          converged};
+  return {f.shaped(internal::rootOf(equations, x, mode)), f.shaped(stop_gradient(residual)),
+          stop_gradient(maximum(iterations, 0)), converged};
 }
 
 } // namespace
@@ -94,7 +93,9 @@ RootResult newton(const Map &function, const Operand &x0, const NewtonOptions &o
     Tensor isDone;
   };
   auto equations = [&](const Tensor &x) { return residualOf("newton", f, x); };
-  auto goesOn = [&](const State &s) { return (!s.isDone) & (s.count < options.max_iterations); };
+  auto goesOn = [&](const State &s) {
+    return (!s.isDone) & (s.count < options.max_iterations) & (s.length >= kShortest);
+  };
   auto iterate = [&](const State &s) {
     Tensor x = s.x + s.length * s.direction, residual = equations(x);
     Tensor squares = dot(residual, residual), before = dot(s.residual, s.residual);
@@ -102,7 +103,7 @@ RootResult newton(const Map &function, const Operand &x0, const NewtonOptions &o
     Tensor isTaken = ones({}, DType::Bool), length = s.length;
     if (options.line_search) {
       // A small step may not decrease residuals that are rounding alone.
-      isTaken = (squares <= (1 - 2 * kDecrease * s.length) * before) | isSmall | (s.length < kShortest);
+      isTaken = (squares <= (1 - 2 * kDecrease * s.length) * before) | isSmall;
       length = where(isTaken, 1, shortened(s.length, before, squares));
     }
     Tensor direction = cond(
@@ -124,8 +125,8 @@ RootResult newton(const Map &function, const Operand &x0, const NewtonOptions &o
       goesOn, iterate,
       State{f.flat(start), worst, nothing, ones({}, dtype), scalar<std::int64_t>(-1), zeros({}, DType::Bool)},
       {.checkpoint = true});
-  return resultOf("newton", f, last.x, last.residual, last.count, last.isDone, options.jacobian, options.max_iterations,
-                  options.require_convergence);
+  return resultOf("newton", f, last.x, last.residual, last.count, last.isDone, options.jacobian, options.ftol,
+                  options.max_iterations, options.require_convergence);
 }
 
 RootResult broyden(const Map &function, const Operand &x0, const BroydenOptions &options) {
@@ -154,8 +155,8 @@ RootResult broyden(const Map &function, const Operand &x0, const BroydenOptions 
   auto [root, last, unused, count] =
       while_loop(goesOn, iterate, std::tuple(x, equations(x), inverse, scalar<std::int64_t>(0)),
                  {.maximum_iterations = options.max_iterations, .checkpoint = true});
-  return resultOf("broyden", f, root, last, count, largest(last) <= ftol, options.jacobian, options.max_iterations,
-                  options.require_convergence);
+  return resultOf("broyden", f, root, last, count, largest(last) <= ftol, options.jacobian, ftol,
+                  options.max_iterations, options.require_convergence);
 }
 
 } // namespace calque::solvers

@@ -229,7 +229,7 @@ TEST(Minimize, MisuseIsRefusedWithTheUsersLine) {
   EXPECT_MISUSE(AssertionError, solvers::trust_region(unbounded, x, {.max_iterations = 9}),
                 "trust_region: no convergence in 9");
   EXPECT_MISUSE(AssertionError, solvers::newton_cg([](const Tensor &x) { return sum(log(x - 9)); }, x),
-                "or f is not finite");
+                "the gradient is above gtol or f is not finite");
 }
 
 } // namespace
