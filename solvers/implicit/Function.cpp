@@ -84,16 +84,28 @@ Tensor checkedConvergence(const Tensor &isDone, bool isRequired, const Convergen
   return done;
 }
 
-Tensor jacobianOf(const Map &f, const Tensor &x, std::int64_t m, Differentiation mode) {
+namespace {
+bool isForwardMode(std::int64_t m, std::int64_t n, Differentiation mode) {
+  return mode == Differentiation::Forward || (mode == Differentiation::Automatic && !executing_eagerly() && n <= m);
+}
+Tensor forwardColumns(const Map &f, const Tensor &x, std::int64_t m) {
   const std::int64_t n = x.size();
-  const bool isForward =
-      mode == Differentiation::Forward || (mode == Differentiation::Automatic && !executing_eagerly() && n <= m);
-  if (!isForward)
-    return reshape(jacobian(f)(x), {m, n});
   if (n == 1)
-    return reshape(jvp(f, x, ones({1}, x.dtype())).second, {m, 1});
-  auto column = [&](const Tensor &direction) { return jvp(f, x, direction).second; };
-  return transpose(vmap(column)(eye(n, x.dtype())));
+    return reshape(jvp(f, x, ones({1}, x.dtype())).second, {1, m});
+  return vmap([&](const Tensor &direction) { return jvp(f, x, direction).second; })(eye(n, x.dtype()));
+}
+} // namespace
+
+Tensor jacobianOf(const Map &f, const Tensor &x, std::int64_t m, Differentiation mode) {
+  if (isForwardMode(m, x.size(), mode))
+    return transpose(forwardColumns(f, x, m));
+  return reshape(jacobian(f)(x), {m, x.size()});
+}
+
+Tensor jacobianColumnsOf(const Map &f, const Tensor &x, std::int64_t m, Differentiation mode) {
+  if (isForwardMode(m, x.size(), mode))
+    return forwardColumns(f, x, m);
+  return transpose(reshape(jacobian(f)(x), {m, x.size()}));
 }
 
 } // namespace calque::solvers::internal

@@ -58,9 +58,10 @@ private:
   DType dtype_ = DType::Float32;
 };
 
-// The Jacobian [m, n] of a function of vectors. Forward mode costs about n calls at once, reverse mode about m.
-// Eagerly, `Automatic` takes reverse mode, because forward mode is traced in each call.
+// The Jacobian of a function of vectors: [m, n], or its columns, [n, m]. Forward mode costs about n calls at once,
+// reverse mode about m. Eagerly, `Automatic` takes reverse mode, because forward mode is traced in each call.
 Tensor jacobianOf(const Map &f, const Tensor &x, std::int64_t m, Differentiation mode);
+Tensor jacobianColumnsOf(const Map &f, const Tensor &x, std::int64_t m, Differentiation mode);
 
 // How the result of an iteration that has not converged is refused.
 struct Convergence {

@@ -84,17 +84,17 @@ private:
 
 Model Problem::modelAt(const Tensor &x, const Tensor &residual, const Tensor &cost, const Tensor &scale) const {
   auto residuals = [&](const Tensor &at) { return residualsAt(at); };
-  Tensor jacobian = internal::jacobianOf(residuals, x, residual.size(), options_.jacobian), scaled = residual;
+  Tensor columns = internal::jacobianColumnsOf(residuals, x, residual.size(), options_.jacobian), scaled = residual;
   if (options_.loss != RobustLoss::Linear) {
     auto [ofJacobian, ofResiduals] = internal::scalesOf(options_.loss, options_.f_scale, residual);
-    jacobian = expand_dims(ofJacobian, {1}) * jacobian;
+    columns = columns * ofJacobian;
     scaled = ofResiduals * residual;
   }
-  Tensor gradient = sum(jacobian * expand_dims(scaled, {1}), {0});
+  Tensor gradient = sum(columns * scaled, {1});
   if (Tensor isFree = bounds_.freeAt(x, gradient); isFree.defined())
-    jacobian = where(isFree, jacobian, 0);
-  auto [r, qtb] = internal::triangularise(jacobian, scaled);
-  return {x, residual, cost, r, qtb, gradient, maximum(scale, sqrt(sum(square(jacobian), {0})))};
+    columns = where(expand_dims(isFree, {1}), columns, 0);
+  auto [r, qtb] = internal::triangularise(columns, scaled);
+  return {x, residual, cost, r, qtb, gradient, maximum(scale, sqrt(sum(square(columns), {1})))};
 }
 
 Tensor Problem::stepOf(const Model &m, const Progress &p, Damping damping) const {
@@ -107,7 +107,8 @@ Tensor Problem::stepOf(const Model &m, const Progress &p, Damping damping) const
   }
   Tensor scale = where(m.scale > 0, m.scale, 1);
   Tensor rows = eye(f_.size(), f_.dtype()) * (scale * rsqrt(p.radius));
-  auto [r, qtb] = internal::triangularise(concat({m.r, rows}), concat({-m.qtb, zeros(m.qtb.shape(), f_.dtype())}));
+  auto [r, qtb] =
+      internal::triangularise(concat({transpose(m.r), rows}, 1), concat({-m.qtb, zeros(m.qtb.shape(), f_.dtype())}));
   return internal::backSubstitute(r, qtb);
 }
 
@@ -189,9 +190,9 @@ Tensor covariance(const Map &residuals, const Operand &x) {
                                   name_of(f.dtype()), f.shape().str(),
                                   ", and there must be more residuals than parameters"));
   auto flat = [&](const Tensor &p) { return f(p); };
-  Tensor jacobian = internal::jacobianOf(flat, point, residual.size(), Differentiation::Automatic);
+  Tensor columns = internal::jacobianColumnsOf(flat, point, residual.size(), Differentiation::Automatic);
   // (J^T J)^-1 = R^-1 R^-T.
-  Tensor r = internal::triangularise(jacobian, residual).r, inverted = internal::inverse(r);
+  Tensor inverted = internal::inverse(internal::triangularise(columns, residual).r);
   Tensor variance = dot(residual, residual) / (std::int64_t(residual.size()) - f.size());
   return stop_gradient(variance * matmul(inverted, inverted, {.transpose_b = true}));
 }

@@ -87,29 +87,26 @@ Tensor inverse(const Tensor &a) {
   return eliminate(concat({a, eye(n, a.dtype())}, 1));
 }
 
-Triangular triangularise(const Tensor &a, const Tensor &b) {
-  const std::int64_t m = a.shape()[0], n = a.shape()[1];
-  const Tensor rows = iota({m}, DType::Int64);
-  Tensor system = concat({a, expand_dims(b, {1})}, 1);
+Triangular triangularise(const Tensor &columns, const Tensor &b) {
+  const std::int64_t n = columns.shape()[0], m = columns.shape()[1];
+  const Tensor places = iota({m}, DType::Int64);
+  Tensor system = concat({columns, expand_dims(b, {0})});
   system = for_range(0, n, system, [&](const Tensor &k, const Tensor &from) {
-    Tensor column = where(rows < k, 0, gather(from, k, 1));
+    Tensor column = where(places < k, 0, gather(from, k));
     Tensor diagonal = gather(column, k);
     // The largest element scales the norm, whose square could overflow or vanish.
-    Tensor scale = max(abs(column), AxisList());
-    Tensor norm = where(scale > 0, scale * sqrt(sum(square(column / where(scale > 0, scale, 1)))), 0);
-    Tensor target = where(diagonal > 0, -norm, norm);
-    Tensor v = where(rows == k, column - target, column);
-    // v^T v / 2 = norm (norm + |diagonal|); divided twice by a norm, nothing overflows.
-    Tensor isThere = norm > 0;
-    Tensor unit = v / where(isThere, norm, 1);
-    Tensor factor = where(isThere, 1 / (1 + abs(diagonal) / where(isThere, norm, 1)), 0);
-    Tensor products = sum(expand_dims(unit, {1}) * from, {0}) * factor;
-    return from - expand_dims(unit, {1}) * products;
+    Tensor scale = max(abs(column), AxisList()), divisor = where(scale > 0, scale, 1);
+    Tensor norm = scale * sqrt(sum(square(column / divisor)));
+    Tensor isThere = norm > 0, length = where(isThere, norm, 1);
+    Tensor unit = where(places == k, column + where(diagonal > 0, norm, -norm), column) / length;
+    // Half of unit^T unit is 1 + |diagonal| / norm.
+    Tensor factor = where(isThere, 1 / (1 + abs(diagonal) / length), 0);
+    return from - expand_dims(sum(from * unit, {1}) * factor, {1}) * unit;
   });
   // What reflections leave below the diagonal is rounding.
-  Tensor r = slice(system, {0, 0}, {n, n});
+  Tensor r = transpose(slice(system, {0, 0}, {n, n}));
   Tensor down = iota({n, n}, DType::Int64, 0), across = iota({n, n}, DType::Int64, 1);
-  return {where(down > across, 0, r), reshape(slice(system, {0, n}, {n, n + 1}), {n})};
+  return {where(down > across, 0, r), reshape(slice(system, {n, 0}, {n + 1, n}), {n})};
 }
 
 Tensor backSubstitute(const Tensor &r, const Tensor &b) {

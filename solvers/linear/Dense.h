@@ -15,12 +15,13 @@ namespace calque::solvers::internal {
 Tensor solve(const Tensor &a, const Tensor &b);
 Tensor inverse(const Tensor &a);
 
-// The R and Q^T b of a QR factorisation by Householder reflections (Golub and Van Loan, 5.2.2): a is [m, n] with m >=
-// n, b is [m], r is [n, n] and upper triangular, qtb is [n].
+// The R and Q^T b of a QR factorisation by Householder reflections (Golub and Van Loan, 5.2.2). The matrix [m, n], with
+// m >= n, is given by its columns, [n, m]: loops along a column then read memory in order. b is [m], r is [n, n] and
+// upper triangular, qtb is [n].
 struct Triangular {
   Tensor r, qtb;
 };
-Triangular triangularise(const Tensor &a, const Tensor &b);
+Triangular triangularise(const Tensor &columns, const Tensor &b);
 // x in r x = b, for an upper triangular r.
 Tensor backSubstitute(const Tensor &r, const Tensor &b);
 

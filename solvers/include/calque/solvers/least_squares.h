@@ -35,7 +35,7 @@ struct LeastSquaresOptions {
   std::optional<double> ftol = {};
   std::optional<double> xtol = {};
   std::optional<double> gtol = {};
-  std::int64_t max_iterations = 200;
+  std::int64_t max_iterations = 1000;
   RobustLoss loss = RobustLoss::Linear;
   double f_scale = 1; // residuals beyond it count as outliers
   // Bounds of the parameters, of the shape of x0 or broadcast to it. x0 is moved into them.
