@@ -5,6 +5,8 @@
 #include "linear/Dense.h"
 #include "linear/Krylov.h"
 
+#include <limits>
+
 namespace calque::solvers::internal {
 
 namespace {
@@ -30,6 +32,29 @@ Tensor symmetricSolve(const Map &product, const Tensor &b, int orders) {
   return solved(b);
 }
 
+// The number 1 as a function of x, whose derivatives are 0. Its derivative number `orders` is refused by the call
+// that takes it.
+Tensor oneOf(const Tensor &x, int orders) {
+  auto one = custom_gradient([&](const Tensor &at) {
+    return std::pair(ones({}, at.dtype()), [&](const Tensor &cotangent) {
+      Tensor none = zeros(at.shape(), at.dtype()) * cotangent;
+      if (orders > 1)
+        return none * oneOf(at, orders - 1);
+      assert_true(zeros({}, DType::Bool), "a solver's solution has first and second derivatives, and a third one is taken");
+      // An eager tape leaves out assertions in the derivatives of calls.
+      return none + std::numeric_limits<double>::quiet_NaN();
+    });
+  });
+  return one(x);
+}
+// Returns x, of which derivatives of a higher order than `orders` are refused.
+Tensor limited(const Tensor &x, int orders) {
+  auto same = custom_gradient([&](const Tensor &at) {
+    return std::pair(at, [&](const Tensor &cotangent) { return cotangent * oneOf(at, orders); });
+  });
+  return same(x);
+}
+
 } // namespace
 
 Tensor withDerivativesOf(const Tensor &value, const Tensor &source) {
@@ -45,7 +70,7 @@ Tensor withImplicitDerivatives(const Tensor &x, const Map &equations, const Map 
   Tensor at = stop_gradient(x);
   for (int order = 0; order < 2; ++order)
     at = step(at, equations(at), solveTransposed);
-  return at;
+  return limited(at, 2);
 }
 
 Tensor rootOf(const Map &equations, const Tensor &x, Differentiation mode) {

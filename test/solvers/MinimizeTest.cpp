@@ -1,6 +1,7 @@
 // Minima of functions. The expected values are closed forms, or known minima of the problems' papers; the program
 // mgh.cpp runs more of them.
 #include "calque/solvers/minimize.h"
+#include "calque/solvers/parameters.h"
 
 #include "test/solvers/Testing.h"
 
@@ -193,6 +194,32 @@ TEST(NelderMead, NeedsNoDerivatives) {
     expectNear(r.x, {1, -2}, 1e-6);
     EXPECT_TRUE(std::isnan(r.gradient[0].item<double>()));
   }
+}
+
+TEST(Parameters, AreTakenOutOfAStructureAndPutBack) {
+  struct Line {
+    Tensor slope, offset;
+    int degree;
+  };
+  const Line start{zeros({2, 1}, DType::Float64), scalar<double>(0.0), 1};
+  Tensor x = makeTensor(DType::Float64, std::vector<double>{0, 1, 2, 3, 5, 4}, {3, 2}), y = tensor<double>({1, 12, 19});
+  auto fit = [&](const Tensor &y) {
+    auto loss = [&](const Tensor &v) {
+      Line line = solvers::unravel(start, v);
+      return sum(square(reshape(matmul(x, line.slope), {3}) + line.offset - y));
+    };
+    return solvers::unravel(start, solvers::lbfgs(loss, solvers::ravel(start), {.gtol = 1e-10}).x);
+  };
+  Line line = fit(y); // a plane through three points
+  expectNear(matmul(x, line.slope) + line.offset, {1, 12, 19}, 1e-8);
+  EXPECT_EQ(line.slope.shape(), Shape({2, 1}));
+  EXPECT_EQ(line.degree, 1);
+  EXPECT_MISUSE(ShapeError, solvers::unravel(start, zeros({4}, DType::Float64)),
+                "unravel: the structure has 3 elements, and the vector is float64[4]");
+  EXPECT_MISUSE(DTypeError, solvers::unravel(start, zeros({3})),
+                "unravel: the vector is float32[3], and there is float64[2,1]");
+  EXPECT_MISUSE(DTypeError, solvers::ravel(std::pair(zeros({2}), zeros({2}, DType::Float64))), "types differ");
+  EXPECT_MISUSE(ValueError, solvers::ravel(std::tuple()), "ravel: there are no tensors in the structure");
 }
 
 TEST(Minimize, MisuseIsRefusedWithTheUsersLine) {

@@ -1,6 +1,7 @@
 // Roots and fixed points, and the linear algebra below them. The expected values are closed forms, or those of a plain
 // iteration in C++.
 #include "calque/solvers/roots.h"
+#include "calque/saved_functions.h"
 
 #include "test/solvers/Testing.h"
 
@@ -93,6 +94,32 @@ TEST(Roots, KeepNothingOfTheIteration) {
   auto gradient = function(grad(root));
   expectNear(gradient(a), {1.0 / 12}, 1e-12);
   EXPECT_EQ(gradient.ir("differentiated", a).find("_push"), std::string::npos);
+}
+
+TEST(Roots, RefuseThirdDerivatives) {
+  auto root = [](const Tensor &a) {
+    return solvers::newton([&](const Tensor &x) { return x * x - a; }, scalar<double>(1.0)).x;
+  };
+  const Tensor a = scalar<double>(4.0), one = scalar<double>(1.0);
+  const std::string message = "a solver's solution has first and second derivatives, and a third one is taken";
+  EXPECT_CONTAINS(errorOf<AssertionError>([&] { function(grad(grad(grad(root))))(a); }), message);
+  auto second = [&](const Tensor &a) { return hessian(root)(a); };
+  EXPECT_CONTAINS(errorOf<AssertionError>([&] { jvp(second, a, one); }), message);
+  EXPECT_TRUE(std::isnan(grad(second)(a).item<double>()));
+}
+
+TEST(Roots, OfSavedFunctionsAreDifferentiable) {
+  auto root = function([](const Tensor &a) {
+    return solvers::newton([&](const Tensor &x) { return x * x * x - a; }, scalar<double>(1.0)).x;
+  });
+  const Tensor a = scalar<double>(8.0);
+  root(a);
+  const std::string path = ::testing::TempDir() + "calque-solvers-root.calque";
+  save_functions(path, {{"root", root}});
+  auto loaded = load_functions(path).function<Tensor(const Tensor &)>("root");
+  std::remove(path.c_str());
+  expectNear(loaded(a), {2}, 1e-14);
+  expectNear(grad(loaded)(a), {1.0 / 12}, 1e-14);
 }
 
 // Broyden's tridiagonal system, problem 30 of More, Garbow and Hillstrom.

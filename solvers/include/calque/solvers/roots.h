@@ -10,7 +10,8 @@
 // that of the initial points, float32 or float64.
 //
 // Derivatives. A solution x has the derivatives of the equation f(x, a) = 0 with respect to all tensors a that f
-// captures: dx/da = -(df/dx)^-1 df/da. They hold in both modes to second order. The iteration is not differentiated, so
+// captures: dx/da = -(df/dx)^-1 df/da. They hold in both modes to second order; a third derivative is
+// an AssertionError of the call (NaN by an eager tape around a call). The iteration is not differentiated, so
 // that the reverse pass keeps nothing of it. No derivative passes to the initial points, to residuals and to numbers of
 // iterations. Derivatives are infinite or NaN where df/dx is singular.
 //
