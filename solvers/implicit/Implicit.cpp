@@ -40,7 +40,8 @@ Tensor oneOf(const Tensor &x, int orders) {
       Tensor none = zeros(at.shape(), at.dtype()) * cotangent;
       if (orders > 1)
         return none * oneOf(at, orders - 1);
-      assert_true(zeros({}, DType::Bool), "a solver's solution has first and second derivatives, and a third one is taken");
+      assert_true(zeros({}, DType::Bool),
+                  "a solver's solution has first and second derivatives, and a third one is taken");
       // An eager tape leaves out assertions in the derivatives of calls.
       return none + std::numeric_limits<double>::quiet_NaN();
     });

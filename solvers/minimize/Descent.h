@@ -22,8 +22,9 @@ struct DescentProgress {
 };
 
 // Minimises f from a point. `Memory` is a structure of tensors, in which a method keeps what it knows of the Hessian;
-// `empty` knows nothing. `directionOf(memory, point, gradient)` returns a direction for a gradient, which is 0 for
-// parameters that are held, and `learn(memory, s, y, steps)` the memory after a step s with a change y of the gradient.
+// `empty` knows nothing. `directionOf(memory, point, gradient, isFree)` returns a direction for a gradient, which is
+// 0 for parameters that are held, and `learn(memory, s, y, steps)` the memory after a step s with a change y of the
+// gradient.
 template <typename Memory, typename DirectionOf, typename Learn>
 MinimizeResult descend(const FlatObjective &f, const Bounds &bounds, const Tensor &x0, const Memory &empty,
                        const DirectionOf &directionOf, const Learn &learn, const DescentOptions &options) {
@@ -33,7 +34,7 @@ MinimizeResult descend(const FlatObjective &f, const Bounds &bounds, const Tenso
   };
   auto iterate = [&](const Point &p, const Memory &memory, const DescentProgress &progress) {
     Tensor isFree = bounds.freeAt(p.x, p.gradient), gradient = bounds.whereFree(isFree, p.gradient);
-    Tensor direction = bounds.whereFree(isFree, directionOf(memory, p, gradient));
+    Tensor direction = bounds.whereFree(isFree, directionOf(memory, p, gradient, isFree));
     Tensor slope = dot(direction, gradient), isDescent = slope < 0;
     direction = where(isDescent, direction, -gradient);
     slope = where(isDescent, slope, -dot(gradient, gradient));

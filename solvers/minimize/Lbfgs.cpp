@@ -18,6 +18,17 @@ struct Ring {
   Tensor count;
 };
 
+// What the steps tell of the Hessian of the parameters that are free. Steps that changed nothing in them tell nothing.
+Ring ofFree(const Ring &ring, const Tensor &isFree) {
+  Tensor steps = where(isFree, ring.steps, 0), changes = where(isFree, ring.changes, 0);
+  Tensor products = sum(steps * changes, {1}), squares = sum(square(changes), {1});
+  Tensor isKnown = (ring.weights > 0) & (products > internal::epsilonOf(steps.dtype()) * squares);
+  const Tensor last = mod(ring.count - 1, std::int64_t(ring.weights.size()));
+  Tensor scale = gather(products, last) / gather(squares, last);
+  return {steps, changes, where(isKnown, 1 / where(isKnown, products, 1), 0),
+          where(gather(isKnown, last), scale, ring.scale), ring.count};
+}
+
 } // namespace
 
 MinimizeResult lbfgs(const Objective &objective, const Operand &x0, const LbfgsOptions &options) {
@@ -29,7 +40,8 @@ MinimizeResult lbfgs(const Objective &objective, const Operand &x0, const LbfgsO
   const std::int64_t memory = options.memory, n = f.size();
   const Tensor slots = iota({memory}, DType::Int64);
 
-  auto directionOf = [&](const Ring &ring, const Point &, const Tensor &gradient) {
+  auto directionOf = [&](const Ring &whole, const Point &, const Tensor &gradient, const Tensor &isFree) {
+    const Ring ring = isFree.defined() ? ofFree(whole, isFree) : whole;
     auto slotOf = [&](const Tensor &age) { return mod(ring.count - 1 - age, memory); }; // age 0 is the last step
     auto [q, alphas] =
         for_range(0, memory, std::tuple(gradient, zeros({memory}, f.dtype())),
@@ -60,7 +72,7 @@ MinimizeResult bfgs(const Objective &objective, const Operand &x0, const BfgsOpt
   CallSite site(x0.where(), "bfgs");
   const Tensor start = stop_gradient(x0.toTensor());
   const FlatObjective f("bfgs", objective, start);
-  auto directionOf = [](const Tensor &inverse, const Point &, const Tensor &gradient) {
+  auto directionOf = [](const Tensor &inverse, const Point &, const Tensor &gradient, const Tensor &) {
     return -sum(inverse * gradient, {1});
   };
   const Tensor unit = eye(f.size(), f.dtype());

@@ -186,8 +186,12 @@ Searched searchWolfe(const FlatObjective &f, const Point &from, const Tensor &di
 Searched searchProjected(const FlatObjective &f, const Bounds &bounds, const Point &from, const Tensor &direction,
                          const Tensor &firstStep) {
   auto at = [&](const Tensor &step) { return f.at(bounds.project(from.x + step * direction)); };
+  const Tensor rounding = 10 * epsilonOf(f.dtype()) * abs(from.value);
   auto isEnough = [&](const Point &p) {
-    return (p.value <= from.value + kDecrease * dot(from.gradient, p.x - from.x)) & all(isfinite(p.gradient));
+    Tensor moved = p.x - from.x, slope = dot(from.gradient, moved);
+    // Where rounding hides the decrease, the slope shows it, as in searchWolfe.
+    Tensor isApproximate = (p.value <= from.value + rounding) & (dot(p.gradient, moved) <= -0.8 * slope) & (slope < 0);
+    return ((p.value <= from.value + kDecrease * slope) | isApproximate) & all(isfinite(p.gradient));
   };
   using Loop = std::tuple<Tensor, Tensor, Point>;
   auto [step, evaluations, last] =
@@ -196,7 +200,7 @@ Searched searchProjected(const FlatObjective &f, const Bounds &bounds, const Poi
                    return Loop(0.5 * length, count + 1, at(0.5 * length));
                  },
                  Loop(firstStep, scalar<std::int64_t>(1), at(firstStep)), {.maximum_iterations = kHalvings});
-  return {last, evaluations, isEnough(last) & (last.value < from.value)};
+  return {last, evaluations, isEnough(last) & any(last.x != from.x)};
 }
 
 } // namespace calque::solvers::internal

@@ -56,7 +56,7 @@ MinimizeResult newton_cg(const Objective &objective, const Operand &x0, const Ne
   const FlatObjective f("newton_cg", objective, start);
   const std::int64_t limit = options.max_inner_iterations.value_or(2 * f.size());
   internal::requireCount("newton_cg", "max_inner_iterations", limit);
-  auto directionOf = [&](const Tensor &, const Point &p, const Tensor &gradient) {
+  auto directionOf = [&](const Tensor &, const Point &p, const Tensor &gradient, const Tensor &) {
     // At a direction of negative curvature the iteration ends where it is, or goes down the gradient from its
     // beginning.
     auto stop = [&](const Inner &i, const Tensor &, const Tensor &curvature, const Tensor &) {
