@@ -1,5 +1,4 @@
 // The simplex method of Nelder and Mead.
-#include "absl/strings/str_cat.h"
 #include "calque/control_flow.h"
 #include "calque/transforms.h"
 #include "minimize/Objective.h"

@@ -22,7 +22,7 @@ namespace {
 // A step is accepted when the sum of squares of the residuals has decreased by this part of what the slope promises.
 constexpr double kDecrease = 1e-4;
 // A step that would have to be shorter than this part of a full one ends the iteration.
-constexpr double kShortest = 1e-20;
+constexpr double kShortest = 1e-20, kShortestOfBroyden = 0.01;
 
 Tensor residualOf(const char *what, const FlatFunction &f, const Tensor &x) {
   Tensor y = f.valueOf(x);
@@ -38,27 +38,6 @@ Tensor residualOf(const char *what, const FlatFunction &f, const Tensor &x) {
 Tensor shortened(const Tensor &length, const Tensor &before, const Tensor &after) {
   Tensor best = length * length * before / (after - (1 - 2 * length) * before);
   return where(isfinite(after), clip(best, 0.1 * length, 0.5 * length), 0.1 * length);
-}
-
-struct Moved {
-  Tensor x, residual;
-};
-
-// Goes from x along a direction, as far as the sum of squares of the residuals decreases.
-Moved searched(const char *what, const FlatFunction &f, const Tensor &x, const Tensor &residual,
-               const Tensor &direction) {
-  const Tensor before = dot(residual, residual);
-  auto isTooLong = [&](const Tensor &length, const Tensor &, const Tensor &made) {
-    return (!(dot(made, made) <= (1 - 2 * kDecrease * length) * before)) & (length >= kShortest); // also for NaN
-  };
-  auto shorten = [&](const Tensor &length, const Tensor &, const Tensor &made) {
-    Tensor next = shortened(length, before, dot(made, made)), at = x + next * direction;
-    return std::tuple(next, at, residualOf(what, f, at));
-  };
-  Tensor at = x + direction;
-  auto [length, end, made] =
-      while_loop(isTooLong, shorten, std::tuple(ones({}, x.dtype()), at, residualOf(what, f, at)));
-  return {end, made};
 }
 
 RootResult resultOf(const char *what, const FlatFunction &f, const Tensor &x, const Tensor &residual,
@@ -137,26 +116,41 @@ RootResult broyden(const Map &function, const Operand &x0, const BroydenOptions 
   internal::requirePositive("broyden", "ftol", ftol);
   internal::requireCount("broyden", "max_iterations", options.max_iterations);
 
+  struct State {
+    Tensor x, residual; // at the last step that was taken
+    Tensor inverse;     // of the Jacobian
+    Tensor direction, length;
+    Tensor count; // of steps
+  };
   auto equations = [&](const Tensor &x) { return residualOf("broyden", f, x); };
-  auto goesOn = [&](const Tensor &, const Tensor &residual, const Tensor &, const Tensor &) {
-    return (!(largest(residual) <= ftol)) & all(isfinite(residual));
-  };
-  auto iterate = [&](const Tensor &x, const Tensor &residual, const Tensor &inverse, const Tensor &count) {
-    auto [next, made] = searched("broyden", f, x, residual, -sum(inverse * residual, {1}));
-    Tensor moved = next - x, change = made - residual;
+  auto goesOn = [&](const State &s) { return (!(largest(s.residual) <= ftol)) & (s.count < options.max_iterations); };
+  // As newton's iteration. Here a short step is taken at last, because it corrects the approximation that led there.
+  auto iterate = [&](const State &s) {
+    Tensor moved = s.length * s.direction, x = s.x + moved, residual = equations(x), change = residual - s.residual;
+    Tensor squares = dot(residual, residual), before = dot(s.residual, s.residual);
+    Tensor isFinite = isfinite(squares);
+    Tensor isTaken = (squares <= (1 - 2 * kDecrease * s.length) * before) |
+                     (isFinite & (s.length < kShortestOfBroyden)) | (s.length < kShortest);
     // Sherman and Morrison's formula for the correction of rank one.
-    Tensor predicted = sum(inverse * change, {1}), row = sum(inverse * expand_dims(moved, {1}), {0});
-    Tensor divisor = dot(moved, predicted);
-    Tensor correction = expand_dims((moved - predicted) / where(divisor != 0, divisor, 1), {1}) * row;
-    return std::tuple(next, made, where(divisor != 0, inverse + correction, inverse), count + 1);
+    Tensor predicted = sum(s.inverse * change, {1}), row = sum(s.inverse * expand_dims(moved, {1}), {0});
+    Tensor divisor = dot(moved, predicted), isKnown = isTaken & isfinite(divisor) & (divisor != 0);
+    Tensor correction = expand_dims((moved - predicted) / where(isKnown, divisor, 1), {1}) * row;
+    Tensor inverse = where(isKnown, s.inverse + correction, s.inverse);
+    return State{where(isTaken, x, s.x),
+                 where(isTaken, residual, s.residual),
+                 inverse,
+                 where(isTaken, -sum(inverse * residual, {1}), s.direction),
+                 where(isTaken, 1, shortened(s.length, before, squares)),
+                 s.count + cast(isTaken, DType::Int64)};
   };
-  const Tensor x = f.flat(start);
+  const DType dtype = f.dtype();
+  const Tensor x = f.flat(start), worst = full({f.size()}, std::numeric_limits<double>::infinity(), dtype);
   Tensor inverse = internal::inverse(internal::jacobianOf(equations, x, f.size(), options.jacobian));
-  auto [root, last, unused, count] =
-      while_loop(goesOn, iterate, std::tuple(x, equations(x), inverse, scalar<std::int64_t>(0)),
-                 {.maximum_iterations = options.max_iterations, .checkpoint = true});
-  return resultOf("broyden", f, root, last, count, largest(last) <= ftol, options.jacobian, ftol,
-                  options.max_iterations, options.require_convergence);
+  State last = while_loop(goesOn, iterate,
+                          State{x, worst, inverse, zeros({f.size()}, dtype), ones({}, dtype), scalar<std::int64_t>(-1)},
+                          {.checkpoint = true});
+  return resultOf("broyden", f, last.x, last.residual, last.count, largest(last.residual) <= ftol, options.jacobian,
+                  ftol, options.max_iterations, options.require_convergence);
 }
 
 } // namespace calque::solvers
