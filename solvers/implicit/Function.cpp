@@ -86,7 +86,9 @@ Tensor checkedConvergence(const Tensor &isDone, bool isRequired, const Convergen
 
 namespace {
 bool isForwardMode(std::int64_t m, std::int64_t n, Differentiation mode) {
-  return mode == Differentiation::Forward || (mode == Differentiation::Automatic && !executing_eagerly() && n <= m);
+  // Eagerly, forward mode is traced in each call, which pays for tall Jacobians alone.
+  const std::int64_t least = executing_eagerly() ? 8 * n : n;
+  return mode == Differentiation::Forward || (mode == Differentiation::Automatic && m >= least);
 }
 Tensor forwardColumns(const Map &f, const Tensor &x, std::int64_t m) {
   const std::int64_t n = x.size();

@@ -31,7 +31,8 @@
 namespace calque::solvers {
 
 // How a Jacobian is computed. Forward mode costs one pass for all unknowns at once, reverse mode one for all equations.
-// Automatic: forward mode in a function if there are no more unknowns than equations, else reverse mode.
+// Automatic: forward mode in a function if there are at least as many equations as unknowns. Eagerly, if there are
+// eight times as many: forward mode traces the user's function in each iteration, which then can't read elements.
 enum class Differentiation : std::uint8_t { Automatic, Forward, Reverse };
 
 struct RootResult {
