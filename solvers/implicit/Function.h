@@ -59,7 +59,7 @@ private:
 };
 
 // The Jacobian of a function of vectors: [m, n], or its columns, [n, m]. Forward mode costs about n calls at once,
-// reverse mode about m. Eagerly, `Automatic` takes reverse mode, because forward mode is traced in each call.
+// reverse mode about m.
 Tensor jacobianOf(const Map &f, const Tensor &x, std::int64_t m, Differentiation mode);
 Tensor jacobianColumnsOf(const Map &f, const Tensor &x, std::int64_t m, Differentiation mode);
 

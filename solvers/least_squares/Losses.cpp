@@ -1,11 +1,20 @@
 #include "least_squares/Losses.h"
 
+#include "absl/strings/str_cat.h"
 #include "implicit/Function.h"
 
 #include <array>
 #include <numbers>
 
 namespace calque::solvers {
+
+namespace internal {
+namespace {
+[[noreturn]] void noSuchLoss(RobustLoss loss) {
+  fail<ValueError>(absl::StrCat("robust_loss: there is no loss with the number ", static_cast<int>(loss)));
+}
+} // namespace
+} // namespace internal
 
 namespace {
 
@@ -59,7 +68,7 @@ Tensor robust_loss(RobustLoss loss, const Operand &operand) {
     return (1 - rest * rest * rest) / 3;
   }
   }
-  internal::fail<ValueError>("robust_loss: there is no such loss");
+  internal::noSuchLoss(loss);
 }
 
 namespace internal {
@@ -88,7 +97,7 @@ std::pair<Tensor, Tensor> slopesOf(RobustLoss loss, const Tensor &z) {
     return {square(rest), -2 * rest};
   }
   }
-  fail<ValueError>("least_squares: there is no such loss");
+  noSuchLoss(loss);
 }
 } // namespace
 

@@ -280,6 +280,8 @@ TEST(LeastSquares, MisuseIsRefusedWithTheUsersLine) {
       "least_squares: no convergence in 1000 iterations, the gradient is above gtol or the cost is not finite");
   EXPECT_MISUSE(ShapeError, solvers::covariance([](const Tensor &p) { return p; }, p),
                 "covariance: the residuals are float64[2]");
+  EXPECT_MISUSE(ValueError, solvers::robust_loss(static_cast<RobustLoss>(9), y),
+                "robust_loss: there is no loss with the number 9");
   EXPECT_MISUSE(DTypeError, solvers::robust_loss(RobustLoss::Huber, tensor({1, 2})),
                 "robust_loss: z is float32 or float64");
 }

@@ -219,6 +219,10 @@ TEST(Parameters, AreTakenOutOfAStructureAndPutBack) {
   EXPECT_MISUSE(DTypeError, solvers::unravel(start, zeros({3})),
                 "unravel: the vector is float32[3], and there is float64[2,1]");
   EXPECT_MISUSE(DTypeError, solvers::ravel(std::pair(zeros({2}), zeros({2}, DType::Float64))), "types differ");
+  auto open = function([](const Tensor &x) { return solvers::unravel(x, x); },
+                       {.input_signature = {TensorSpec<float>({kDynamic})}});
+  EXPECT_CONTAINS(errorOf<StateError>([&] { open(ones({2})); }),
+                  "unravel: the sizes of the structure must be known while tracing, and there is float32[?]");
   EXPECT_MISUSE(ValueError, solvers::ravel(std::tuple()), "ravel: there are no tensors in the structure");
 }
 
