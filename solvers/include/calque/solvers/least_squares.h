@@ -63,21 +63,21 @@ struct LeastSquaresResult {
 // that the gradient pushes outwards are held; other steps are projected on the bounds. ShapeError for fewer residuals
 // than parameters, and for bounds that don't broadcast to x0. AssertionError at the call for a lower bound above the
 // upper one.
-LeastSquaresResult least_squares(const std::function<Tensor(const Tensor &)> &residuals, const Operand &x0,
-                                 const LeastSquaresOptions &options = {});
+CALQUE_API LeastSquaresResult least_squares(const std::function<Tensor(const Tensor &)> &residuals, const Operand &x0,
+                                            const LeastSquaresOptions &options = {});
 
 // The same by the method of Gauss and Newton: no damping, and steps are halved until the cost decreases. It needs a
 // Jacobian of full rank and a good x0.
-LeastSquaresResult gauss_newton(const std::function<Tensor(const Tensor &)> &residuals, const Operand &x0,
-                                const LeastSquaresOptions &options = {});
+CALQUE_API LeastSquaresResult gauss_newton(const std::function<Tensor(const Tensor &)> &residuals, const Operand &x0,
+                                           const LeastSquaresOptions &options = {});
 
 // The covariance [n, n] of the n estimated parameters x: s^2 (J^T J)^-1, where s^2 is the sum of squares of the m
 // residuals over m - n. This is pcov of scipy.optimize.curve_fit. The residuals count as independent, with equal
 // variances. ShapeError unless m is larger than n. It has no derivatives.
-Tensor covariance(const std::function<Tensor(const Tensor &)> &residuals, const Operand &x);
+CALQUE_API Tensor covariance(const std::function<Tensor(const Tensor &)> &residuals, const Operand &x);
 
 // rho(z) of a loss, elementwise.
-Tensor robust_loss(RobustLoss loss, const Operand &z);
+CALQUE_API Tensor robust_loss(RobustLoss loss, const Operand &z);
 
 } // namespace calque::solvers
 #endif

@@ -53,7 +53,7 @@ struct LbfgsOptions {
 // with guaranteed sufficient decrease, 1994) finds a point that satisfies the strong Wolfe conditions with 1e-4 and
 // 0.9. With bounds, steps follow the projection on them, and parameters at a bound that the gradient pushes outwards
 // are held (Bertsekas: Projected Newton methods for optimization problems with simple constraints, 1982).
-MinimizeResult lbfgs(const Objective &f, const Operand &x0, const LbfgsOptions &options = {});
+CALQUE_API MinimizeResult lbfgs(const Objective &f, const Operand &x0, const LbfgsOptions &options = {});
 
 struct BfgsOptions {
   std::optional<double> gtol = {}; // these three as those of lbfgs
@@ -62,7 +62,7 @@ struct BfgsOptions {
   bool require_convergence = true;
 };
 // The same with a dense approximation [n, n] of the inverse Hessian. Nocedal and Wright, algorithm 6.1.
-MinimizeResult bfgs(const Objective &f, const Operand &x0, const BfgsOptions &options = {});
+CALQUE_API MinimizeResult bfgs(const Objective &f, const Operand &x0, const BfgsOptions &options = {});
 
 struct NewtonCgOptions {
   std::optional<double> gtol = {}; // as that of lbfgs
@@ -75,7 +75,7 @@ struct NewtonCgOptions {
 // The minimum near x0 by Newton's method. Conjugate gradients on products with the Hessian solve its equations
 // inexactly, up to a direction of negative curvature; the line search is that of lbfgs. Nocedal and Wright,
 // algorithm 7.1.
-MinimizeResult newton_cg(const Objective &f, const Operand &x0, const NewtonCgOptions &options = {});
+CALQUE_API MinimizeResult newton_cg(const Objective &f, const Operand &x0, const NewtonCgOptions &options = {});
 
 struct TrustRegionOptions {
   std::optional<double> gtol = {}; // as that of lbfgs
@@ -86,7 +86,7 @@ struct TrustRegionOptions {
 };
 // The same with a trust region, in which conjugate gradients stop at the boundary. Steihaug: The conjugate gradient
 // method and trust regions in large scale optimization, 1983; Nocedal and Wright, algorithms 4.1 and 7.2.
-MinimizeResult trust_region(const Objective &f, const Operand &x0, const TrustRegionOptions &options = {});
+CALQUE_API MinimizeResult trust_region(const Objective &f, const Operand &x0, const TrustRegionOptions &options = {});
 
 struct NelderMeadOptions {
   // Converged when all points of the simplex are within xtol of the best one, and their values within ftol of its
@@ -103,7 +103,7 @@ struct NelderMeadOptions {
 // The minimum near x0 from values of f alone. The coefficients depend on the number of parameters: Gao and Han,
 // Implementing the Nelder-Mead simplex algorithm with adaptive parameters, 2012. An infinite or undefined value counts
 // as worse than all others.
-MinimizeResult nelder_mead(const Objective &f, const Operand &x0, const NelderMeadOptions &options = {});
+CALQUE_API MinimizeResult nelder_mead(const Objective &f, const Operand &x0, const NelderMeadOptions &options = {});
 
 } // namespace calque::solvers
 #endif

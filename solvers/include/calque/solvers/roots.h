@@ -58,13 +58,13 @@ struct BracketOptions {
 // The root of f between two points at which f has different signs, by bisection. Each iteration halves the bracket.
 // AssertionError at the call if the signs are equal for an element; without `require_convergence`, that element has not
 // converged.
-RootResult bisect(const std::function<Tensor(const Tensor &)> &f, const Operand &lower, const Operand &upper,
-                  const BracketOptions &options = {});
+CALQUE_API RootResult bisect(const std::function<Tensor(const Tensor &)> &f, const Operand &lower, const Operand &upper,
+                             const BracketOptions &options = {});
 
 // The same by Brent's method: inverse quadratic interpolation and secants, with bisection where these are slow.
 // Brent: Algorithms for Minimization without Derivatives, 1973, chapter 4. The result is that of scipy.optimize.brentq.
-RootResult brent(const std::function<Tensor(const Tensor &)> &f, const Operand &lower, const Operand &upper,
-                 const BracketOptions &options = {});
+CALQUE_API RootResult brent(const std::function<Tensor(const Tensor &)> &f, const Operand &lower, const Operand &upper,
+                            const BracketOptions &options = {});
 
 //===-- Systems -------------------------------------------------------------------------------------===//
 // f returns as many equations as x0 has elements. The shapes may be any, also that of a scalar. Sizes must be known
@@ -86,7 +86,8 @@ struct NewtonOptions {
 };
 
 // The root of f near x0 by Newton's method. The Jacobian is computed by derivatives of f.
-RootResult newton(const std::function<Tensor(const Tensor &)> &f, const Operand &x0, const NewtonOptions &options = {});
+CALQUE_API RootResult newton(const std::function<Tensor(const Tensor &)> &f, const Operand &x0,
+                             const NewtonOptions &options = {});
 
 struct BroydenOptions {
   // Converged when no residual is larger than ftol. Default: epsilon^(2/3) of the element type.
@@ -99,8 +100,8 @@ struct BroydenOptions {
 // The same by Broyden's "good" method: one Jacobian at x0, and a correction of rank one to its inverse in each
 // iteration. Broyden: A class of methods for solving nonlinear simultaneous equations, 1965. Steps are shortened as
 // those of newton.
-RootResult broyden(const std::function<Tensor(const Tensor &)> &f, const Operand &x0,
-                   const BroydenOptions &options = {});
+CALQUE_API RootResult broyden(const std::function<Tensor(const Tensor &)> &f, const Operand &x0,
+                              const BroydenOptions &options = {});
 
 struct FixedPointOptions {
   // Converged when the largest element of g(x) - x is at most xtol (1 + the largest element of x). Default:
@@ -114,8 +115,8 @@ struct FixedPointOptions {
 
 // The fixed point x = g(x) near x0, by Anderson's acceleration of the iteration x = g(x). Walker and Ni: Anderson
 // acceleration for fixed-point iterations, 2011. The residual is g(x) - x. g returns the shape of x (ShapeError).
-RootResult fixed_point(const std::function<Tensor(const Tensor &)> &g, const Operand &x0,
-                       const FixedPointOptions &options = {});
+CALQUE_API RootResult fixed_point(const std::function<Tensor(const Tensor &)> &g, const Operand &x0,
+                                  const FixedPointOptions &options = {});
 
 } // namespace calque::solvers
 #endif
