@@ -2,6 +2,9 @@
 
 #include "calque/control_flow.h"
 
+#include <numeric>
+#include <vector>
+
 namespace calque::solvers::internal {
 
 namespace {
@@ -9,6 +12,13 @@ namespace {
 // Systems of up to this size are eliminated on scalars, without a loop. Under vmap, these are elementwise operations on
 // all examples.
 constexpr std::int64_t kUnrolled = 5;
+
+// 0, 1, ..., n - 1 as a constant. An iota in a loop that is itself in a loop would keep both from being one kernel.
+Tensor numbersTo(std::int64_t n) {
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(n));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return tensor(numbers);
+}
 
 // The elements of a [n, k] matrix as scalars.
 std::vector<std::vector<Tensor>> scalarsOf(const Tensor &a) {
@@ -58,7 +68,7 @@ Tensor eliminate(const Tensor &system) {
   const std::int64_t n = system.shape()[0], width = system.shape()[1];
   if (n <= kUnrolled)
     return eliminateScalars(system);
-  const Tensor rows = iota({n}, DType::Int64), rowsDown = iota({n, 1}, DType::Int64);
+  const Tensor rows = numbersTo(n), rowsDown = expand_dims(rows, {1});
   Tensor last = for_range(0, n, system, [&](const Tensor &k, const Tensor &m) {
     Tensor column = gather(m, k, 1);
     Tensor pivot = argmax(where(rows < k, -1, abs(column)));
@@ -89,7 +99,7 @@ Tensor inverse(const Tensor &a) {
 
 Triangular triangularise(const Tensor &columns, const Tensor &b) {
   const std::int64_t n = columns.shape()[0], m = columns.shape()[1];
-  const Tensor places = iota({m}, DType::Int64);
+  const Tensor places = numbersTo(m);
   Tensor system = concat({columns, expand_dims(b, {0})});
   system = for_range(0, n, system, [&](const Tensor &k, const Tensor &from) {
     Tensor column = where(places < k, 0, gather(from, k));
@@ -105,13 +115,12 @@ Triangular triangularise(const Tensor &columns, const Tensor &b) {
   });
   // What reflections leave below the diagonal is rounding.
   Tensor r = transpose(slice(system, {0, 0}, {n, n}));
-  Tensor down = iota({n, n}, DType::Int64, 0), across = iota({n, n}, DType::Int64, 1);
-  return {where(down > across, 0, r), reshape(slice(system, {n, 0}, {n + 1, n}), {n})};
+  return {where(expand_dims(numbersTo(n), {1}) > numbersTo(n), 0, r), reshape(slice(system, {n, 0}, {n + 1, n}), {n})};
 }
 
 Tensor backSubstitute(const Tensor &r, const Tensor &b) {
   const std::int64_t n = r.shape()[0];
-  const Tensor rows = iota({n}, DType::Int64);
+  const Tensor rows = numbersTo(n);
   return for_range(0, n, zeros({n}, r.dtype()), [&](const Tensor &i, const Tensor &x) {
     Tensor k = n - 1 - i;
     Tensor row = gather(r, k);
