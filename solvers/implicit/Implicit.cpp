@@ -11,7 +11,8 @@ namespace calque::solvers::internal {
 
 namespace {
 
-// Up to this number of unknowns a Hessian is made and inverted. Beyond it, products with the Hessian are cheaper.
+// Up to this number of unknowns a Hessian, or the Jacobian of a fixed point, is made and inverted. Beyond it, products
+// are cheaper.
 constexpr std::int64_t kDenseUnknowns = 64;
 
 Tensor step(const Tensor &x, const Tensor &residual, const Map &solveTransposed) {
@@ -21,13 +22,16 @@ Tensor step(const Tensor &x, const Tensor &residual, const Map &solveTransposed)
   return moved(x, residual);
 }
 
-// H^-1 b by conjugate gradients, which is its own derivative: H is symmetric and constant.
-Tensor symmetricSolve(const Map &product, const Tensor &b, int orders) {
+// A^-1 b by an iteration, whose derivative by b is that with the transposed product: A is constant. Each order of
+// derivatives has a call of its own in the pullback of the one before.
+using Iteration = Tensor (*)(const Product &product, const Tensor &b);
+Tensor solvedBy(Iteration iteration, const Product &product, const Product &transposed, const Tensor &b, int orders) {
   if (orders == 0)
-    return conjugateGradients(product, b);
+    return iteration(product, b);
   auto solved = custom_gradient([&](const Tensor &right) {
-    return std::pair(conjugateGradients(product, right),
-                     [&](const Tensor &cotangent) { return symmetricSolve(product, cotangent, orders - 1); });
+    return std::pair(iteration(product, right), [&](const Tensor &cotangent) {
+      return solvedBy(iteration, transposed, product, cotangent, orders - 1);
+    });
   });
   return solved(b);
 }
@@ -84,6 +88,18 @@ Tensor rootOf(const Map &equations, const Tensor &x, Differentiation mode) {
   return withImplicitDerivatives(x, equations, solveTransposed);
 }
 
+Tensor fixedPointOf(const Map &equations, const Tensor &x) {
+  const Tensor at = stop_gradient(x);
+  if (x.size() <= kDenseUnknowns)
+    return rootOf(equations, x, Differentiation::Automatic);
+  auto product = [&](const Tensor &v) { return jvp(equations, at, v).second; };
+  auto transposed = [&](const Tensor &v) { return vjp(equations, at).second(v); };
+  auto solveTransposed = [&](const Tensor &cotangent) {
+    return solvedBy(stabilisedBiconjugateGradients, transposed, product, cotangent, 2);
+  };
+  return withImplicitDerivatives(x, equations, solveTransposed);
+}
+
 Tensor elementwiseRootOf(const Map &equations, const Tensor &x) {
   const Tensor at = stop_gradient(x);
   auto solveTransposed = [&](const Tensor &cotangent) {
@@ -106,7 +122,7 @@ Tensor minimumOf(const Map &cost, const Tensor &x, const Tensor &isFree) {
       return sum(stop_gradient(inverse(matrix)) * free(cotangent), {1});
     }
     auto product = [&](const Tensor &v) { return free(hvp(cost)(at, v)); };
-    return symmetricSolve(product, free(cotangent), 2);
+    return solvedBy(conjugateGradients, product, product, free(cotangent), 2);
   };
   return withImplicitDerivatives(x, equations, solve);
 }

@@ -20,6 +20,8 @@ Tensor withDerivativesOf(const Tensor &value, const Tensor &source);
 
 // The same for a root of a system of n equations in n unknowns, both vectors. J is computed and inverted.
 Tensor rootOf(const Map &equations, const Tensor &x, Differentiation mode);
+// The same for a fixed point, which may have many unknowns: these take products with J.
+Tensor fixedPointOf(const Map &equations, const Tensor &x);
 // The same where equation i has only unknown i.
 Tensor elementwiseRootOf(const Map &equations, const Tensor &x);
 // The same where `gradient` is the gradient of a cost at its minimum. `isFree` is bool, or undefined if all elements

@@ -65,8 +65,8 @@ RootResult fixed_point(const Map &g, const Operand &x0, const FixedPointOptions 
                                                   {"fixed_point", options.max_iterations,
                                                    "the largest element of g(x) - x is above xtol", largest(residual),
                                                    xtol, "start nearer to the fixed point, or allow more iterations"});
-  return {map.shaped(internal::rootOf(residualAt, point, Differentiation::Automatic)),
-          map.shaped(stop_gradient(residual)), stop_gradient(count), converged};
+  return {map.shaped(internal::fixedPointOf(residualAt, point)), map.shaped(stop_gradient(residual)),
+          stop_gradient(count), converged};
 }
 
 } // namespace calque::solvers

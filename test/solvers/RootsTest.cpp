@@ -251,6 +251,28 @@ TEST(FixedPoint, AndersonsAccelerationSavesIterations) {
   EXPECT_LT(accelerated, plain * 3 / 4);
 }
 
+TEST(FixedPoint, OfManyUnknownsHasDerivativesByProducts) {
+  // x = tanh(w x + a) with a matrix that is not symmetric. The derivatives are compared with differences.
+  const std::int64_t n = 100;
+  Tensor indices = cast(iota({n, n}, DType::Int64, 0) * 7 + iota({n, n}, DType::Int64, 1) * 13, DType::Float64);
+  const Tensor w = 0.05 * sin(indices), b = cos(cast(iota({n}, DType::Int64), DType::Float64));
+  auto end = [&](const Tensor &a) {
+    auto map = [&](const Tensor &x) { return tanh(sum(w * x, {1}) + a * b); };
+    return sum(square(solvers::fixed_point(map, zeros({n}, DType::Float64), {.xtol = 1e-12}).x));
+  };
+  auto compiled = function(end);
+  auto slope = function(grad(end));
+  const Tensor a = scalar<double>(0.4);
+  const double h = 1e-4;
+  auto difference = [&](auto &f) {
+    return (f(a + h).template item<double>() - f(a - h).template item<double>()) / (2 * h);
+  };
+  EXPECT_NEAR(slope(a).item<double>(), difference(compiled), 1e-5);
+  EXPECT_NEAR(jvp(end, a, scalar<double>(1.0)).second.item<double>(), difference(compiled), 1e-5);
+  EXPECT_NEAR(function(hessian(end))(a).item<double>(), difference(slope), 1e-5);
+  EXPECT_NEAR(function(grad(grad(end)))(a).item<double>(), difference(slope), 1e-5);
+}
+
 TEST(Roots, MisuseIsRefusedWithTheUsersLine) {
   auto f = [](const Tensor &x) { return x * x - 2; };
   const Tensor one = scalar<double>(1.0), nine = full({}, 9, DType::Float64), pair = tensor<double>({1, 2});
