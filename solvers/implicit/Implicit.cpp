@@ -39,8 +39,8 @@ Tensor solvedBy(Iteration iteration, const Product &product, const Product &tran
 // The number 1 as a function of x, whose derivatives are 0. Its derivative number `orders` is refused by the call
 // that takes it.
 Tensor oneOf(const Tensor &x, int orders) {
-  auto one = custom_gradient([&](const Tensor &at) {
-    return std::pair(ones({}, at.dtype()), [&](const Tensor &cotangent) {
+  auto one = custom_gradient([orders](const Tensor &at) {
+    return std::pair(ones({}, at.dtype()), [at, orders](const Tensor &cotangent) {
       Tensor none = zeros(at.shape(), at.dtype()) * cotangent;
       if (orders > 1)
         return none * oneOf(at, orders - 1);
@@ -54,8 +54,8 @@ Tensor oneOf(const Tensor &x, int orders) {
 }
 // Returns x, of which derivatives of a higher order than `orders` are refused.
 Tensor limited(const Tensor &x, int orders) {
-  auto same = custom_gradient([&](const Tensor &at) {
-    return std::pair(at, [&](const Tensor &cotangent) { return cotangent * oneOf(at, orders); });
+  auto same = custom_gradient([orders](const Tensor &at) {
+    return std::pair(at, [at, orders](const Tensor &cotangent) { return cotangent * oneOf(at, orders); });
   });
   return same(x);
 }
@@ -103,8 +103,7 @@ Tensor fixedPointOf(const Map &equations, const Tensor &x) {
 Tensor elementwiseRootOf(const Map &equations, const Tensor &x) {
   const Tensor at = stop_gradient(x);
   auto solveTransposed = [&](const Tensor &cotangent) {
-    auto total = [&](const Tensor &point) { return equations(point); };
-    return cotangent / stop_gradient(grad(total)(at));
+    return cotangent / stop_gradient(grad(equations)(at)); // the gradient of the sum
   };
   return withImplicitDerivatives(x, equations, solveTransposed);
 }
