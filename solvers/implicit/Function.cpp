@@ -45,11 +45,6 @@ void requireCount(const char *what, const char *which, std::int64_t value) {
     fail<ValueError>(absl::StrCat(what, ": ", which, " is at least 1, unlike ", value));
 }
 
-double epsilonOf(DType dtype) {
-  return dtype == DType::Float32 ? double(std::numeric_limits<float>::epsilon())
-                                 : std::numeric_limits<double>::epsilon();
-}
-
 Tensor callUser(const Map &f, const Tensor &x) {
   UserCode user;
   return f(x);

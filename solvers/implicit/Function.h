@@ -5,6 +5,7 @@
 #include "calque/call_site.h"
 #include "calque/functions.h"
 #include "calque/solvers/roots.h"
+#include "linear/Vectors.h"
 
 #include <string>
 
@@ -27,9 +28,6 @@ void requireKnownSizes(const char *what, const char *which, const Tensor &x);
 void requirePositive(const char *what, const char *which, double value);
 void requireNotNegative(const char *what, const char *which, double value);
 void requireCount(const char *what, const char *which, std::int64_t value);
-
-// The distance from 1 to the next number of a float type.
-double epsilonOf(DType dtype);
 
 // Calls code of the user. Its operations have their own lines.
 Tensor callUser(const Map &f, const Tensor &x);
@@ -75,10 +73,6 @@ struct Convergence {
 // Returns `isDone`, without derivatives. AssertionError at the call with the numbers of the condition where an element
 // is false, if convergence is required.
 Tensor checkedConvergence(const Tensor &isDone, bool isRequired, const Convergence &convergence);
-
-// The largest magnitude of a vector's elements, as a scalar.
-inline Tensor largest(const Tensor &x) { return max(abs(x), AxisList()); }
-inline Tensor dot(const Tensor &x, const Tensor &y) { return sum(x * y); }
 
 } // namespace calque::solvers::internal
 #endif

@@ -1,7 +1,7 @@
 #include "linear/Krylov.h"
 
 #include "calque/control_flow.h"
-#include "implicit/Function.h"
+#include "linear/Vectors.h"
 
 #include <limits>
 
