@@ -21,10 +21,17 @@ struct DescentProgress {
   Tensor isDone, hasFailed;
 };
 
+// What a step tells of the Hessian.
+struct Lesson {
+  Tensor step, change;       // of the gradient
+  Tensor steps;              // how many steps the memory has
+  Tensor isLearnt, isForgot; // bool: whether the memory takes the step, or becomes empty
+};
+
 // Minimises f from a point. `Memory` is a structure of tensors, in which a method keeps what it knows of the Hessian;
 // `empty` knows nothing. `directionOf(memory, point, gradient, isFree)` returns a direction for a gradient, which is
-// 0 for parameters that are held, and `learn(memory, s, y, steps)` the memory after a step s with a change y of the
-// gradient.
+// 0 for parameters that are held, and `learn(memory, lesson)` the memory after a step. It updates arrays by elements,
+// where a branch would copy them.
 template <typename Memory, typename DirectionOf, typename Learn>
 MinimizeResult descend(const FlatObjective &f, const Bounds &bounds, const Tensor &x0, const Memory &empty,
                        const DirectionOf &directionOf, const Learn &learn, const DescentOptions &options) {
@@ -46,15 +53,13 @@ MinimizeResult descend(const FlatObjective &f, const Bounds &bounds, const Tenso
     Tensor moved = s.point.x - p.x, change = s.point.gradient - p.gradient;
     // Where the curvature is not positive, the step would spoil the memory.
     Tensor isLearnt = s.isFound & (dot(moved, change) > epsilonOf(f.dtype()) * dot(change, change));
-    Memory next = cond(
-        isLearnt, [&] { return learn(memory, moved, change, progress.steps); },
-        [&] { return cond(s.isFound, [&] { return memory; }, [&] { return empty; }); });
+    Memory next = learn(memory, Lesson{moved, change, progress.steps, isLearnt, !s.isFound});
     Tensor magnitude = maximum(maximum(abs(p.value), abs(s.point.value)), 1);
     const double ftol = options.tolerances.value;
     Tensor stalls = s.isFound & (ftol > 0 ? p.value - s.point.value <= ftol * magnitude : zeros({}, DType::Bool));
     // No step decreases f, and the gradient promises no more than rounding.
     Tensor isExhausted = (!s.isFound) & (-slope * first <= ftol * magnitude);
-    Point reached = cond(s.isFound, [&] { return s.point; }, [&] { return p; });
+    Point reached = chosen(s.isFound, s.point, p);
     return State(reached, next,
                  DescentProgress{where(s.isFound, progress.steps + cast(isLearnt, DType::Int64), 0),
                                  progress.iterations + 1, progress.evaluations + s.evaluations,

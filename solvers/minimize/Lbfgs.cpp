@@ -56,10 +56,17 @@ MinimizeResult lbfgs(const Objective &objective, const Operand &x0, const LbfgsO
       return v + (gather(alphas, age) - beta) * gather(ring.steps, slot);
     });
   };
-  auto learn = [&](const Ring &ring, const Tensor &step, const Tensor &change, const Tensor &) {
-    Tensor slot = mod(ring.count, memory), product = dot(step, change);
-    return Ring{scatter_set(ring.steps, slot, step), scatter_set(ring.changes, slot, change),
-                where(slots == slot, 1 / product, ring.weights), product / dot(change, change), ring.count + 1};
+  auto learn = [&](const Ring &ring, const internal::Lesson &l) {
+    Tensor slot = mod(ring.count, memory), product = dot(l.step, l.change);
+    Tensor isHere = l.isLearnt & (slots == slot), divisor = where(l.isLearnt, product, 1);
+    auto written = [&](const Tensor &rows, const Tensor &row) {
+      return scatter_set(rows, slot, where(l.isLearnt, row, gather(rows, slot)));
+    };
+    // A slot without a weight counts as empty.
+    return Ring{written(ring.steps, l.step), written(ring.changes, l.change),
+                where(l.isForgot, 0, where(isHere, 1 / divisor, ring.weights)),
+                where(l.isForgot, 1, where(l.isLearnt, product / dot(l.change, l.change), ring.scale)),
+                where(l.isForgot, 0, ring.count + cast(l.isLearnt, DType::Int64))};
   };
   const Tensor none = zeros({memory, n}, f.dtype());
   const Ring empty{none, none, zeros({memory}, f.dtype()), ones({}, f.dtype()), scalar<std::int64_t>(0)};
@@ -76,12 +83,13 @@ MinimizeResult bfgs(const Objective &objective, const Operand &x0, const BfgsOpt
     return -sum(inverse * gradient, {1});
   };
   const Tensor unit = eye(f.size(), f.dtype());
-  auto learn = [&](const Tensor &known, const Tensor &step, const Tensor &change, const Tensor &steps) {
-    Tensor product = dot(step, change);
-    Tensor inverse = where(steps == 0, unit * (product / dot(change, change)), known);
-    Tensor moved = sum(inverse * change, {1}), down = expand_dims(step, {1});
-    Tensor both = expand_dims(moved, {1}) * step + down * moved;
-    return inverse + (1 + dot(change, moved) / product) / product * (down * step) - both / product;
+  auto learn = [&](const Tensor &known, const internal::Lesson &l) {
+    Tensor product = where(l.isLearnt, dot(l.step, l.change), 1);
+    Tensor inverse = where(l.steps == 0, unit * (product / dot(l.change, l.change)), known);
+    Tensor moved = sum(inverse * l.change, {1}), down = expand_dims(l.step, {1});
+    Tensor both = expand_dims(moved, {1}) * l.step + down * moved;
+    Tensor next = inverse + (1 + dot(l.change, moved) / product) / product * (down * l.step) - both / product;
+    return where(l.isForgot, unit, where(l.isLearnt, next, known));
   };
   return internal::descend(f, Bounds("bfgs", {}, {}, f.function()), f.function().flat(start), unit, directionOf, learn,
                            {internal::tolerancesOf(f, options.gtol, options.ftol, options.max_iterations),

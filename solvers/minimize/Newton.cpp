@@ -66,7 +66,7 @@ MinimizeResult newton_cg(const Objective &objective, const Operand &x0, const Ne
     return conjugate(f, p.x, gradient, limit, stop).z;
   };
   const Tensor nothing = zeros({}, f.dtype()); // Newton's method has no memory
-  auto learn = [](const Tensor &memory, const Tensor &, const Tensor &, const Tensor &) { return memory; };
+  auto learn = [](const Tensor &memory, const internal::Lesson &) { return memory; };
   return internal::descend(f, Bounds("newton_cg", {}, {}, f.function()), f.function().flat(start), nothing, directionOf,
                            learn,
                            {internal::tolerancesOf(f, options.gtol, {}, options.max_iterations), options.max_iterations,
@@ -111,7 +111,7 @@ MinimizeResult trust_region(const Objective &objective, const Operand &x0, const
         where(!(ratio >= 0.25), 0.25 * length,
               where((ratio > 0.75) & (length > 0.99 * radius), minimum(2 * radius, options.max_radius), radius));
     next = where(isRounding, radius, next);
-    Point reached = cond(isAccepted, [&] { return trial; }, [&] { return p; });
+    Point reached = internal::chosen(isAccepted, trial, p);
     Tensor isExhausted = isRounding & !isAccepted;
     Tensor isStationary = largest(reached.gradient) <= tolerances.gradient;
     return State(reached, Progress{next, progress.iterations + 1, isStationary | isExhausted,

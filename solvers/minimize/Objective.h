@@ -11,6 +11,11 @@ struct Point {
   Tensor x, value, gradient; // vectors and a scalar
 };
 
+// Point a where the condition, a scalar, holds, else b.
+inline Point chosen(const Tensor &condition, const Point &a, const Point &b) {
+  return {where(condition, a.x, b.x), where(condition, a.value, b.value), where(condition, a.gradient, b.gradient)};
+}
+
 class FlatObjective {
 public:
   FlatObjective(const char *what, const Objective &f, const Tensor &x0) : what_(what), f_(what, f, x0) {}
