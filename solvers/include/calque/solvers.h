@@ -1,4 +1,4 @@
-// Numerical solvers on tensors: differential equations and integrals.
+// Numerical solvers on tensors: differential equations, integrals, roots, least squares and minima.
 //
 //   using namespace calque::solvers;
 //   Tensor y = odeint([](const Tensor &, const Tensor &y) { return -y; }, y0, times).y;
@@ -6,8 +6,12 @@
 #define CALQUE_SOLVERS_H
 
 #include "calque/calque.h"
+#include "calque/solvers/least_squares.h"
+#include "calque/solvers/minimize.h"
 #include "calque/solvers/ode.h"
+#include "calque/solvers/parameters.h"
 #include "calque/solvers/quadrature.h"
+#include "calque/solvers/roots.h"
 #include "calque/solvers/sde.h"
 
 #endif
