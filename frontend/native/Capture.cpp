@@ -4,6 +4,7 @@
 #include "calque/call_site.h"
 #include "calque/functions.h"
 #include "frontend/core/CallNames.h"
+#include "frontend/native/Diagnosis.h"
 #include "frontend/native/Emission.h"
 #include "frontend/native/Following.h"
 #include "frontend/native/Learner.h"
@@ -94,6 +95,9 @@ bool decideOn(const Tensor &x, SourceLocation where, bool isDeclared) {
 namespace {
 
 constexpr std::size_t kFarDecisions = 12;
+// A second attempt, with other counts unrolled, takes a small part of what the first one takes: where it helps, it is
+// short.
+constexpr std::size_t kLessOfOthers = 8;
 
 std::string firstLine(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
 
@@ -145,8 +149,12 @@ private:
       std::optional<schema::SourceLine> tooFar;
       if (std::optional<SourceLocation> loop = loopTooFar())
         tooFar = lineOf(*loop);
-      learner.emplace(followed, limitsAt(followLevel()), unrolled, lesson && lesson->graph ? *lesson : Lesson(),
-                      tooFar);
+      Limits limits = limitsAt(followLevel());
+      if (unrolled != Learner::kUnrolled) {
+        limits.allSteps /= kLessOfOthers;
+        limits.states /= kLessOfOthers;
+      }
+      learner.emplace(followed, limits, unrolled, lesson && lesson->graph ? *lesson : Lesson(), tooFar);
       try {
         learner->learn();
       } catch (const NotCaptured &) {
@@ -166,6 +174,12 @@ private:
         if (!first)
           first = reason;
       }
+    if (first && learner) {
+      const std::vector<Decisions> shown = learner->lesson().shown;
+      if (std::optional<NotCaptured> why =
+              first->isUnlike ? diagnose(followed, shown.empty() ? Decisions() : shown.back(), words) : std::nullopt)
+        throw *why;
+    }
     if (first)
       throw *first;
     if (lesson)

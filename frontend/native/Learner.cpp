@@ -29,7 +29,7 @@ const Path &Learner::follow(const Decisions &decisions) {
   steps += last.steps.size() + 10;
   shortest = std::min(shortest, last.steps.size());
   if (steps > limits.allSteps)
-    throw NotCaptured{kUnlike, graph.size() > 1 ? graph[1].line : schema::SourceLine()};
+    throw NotCaptured{kUnlike, graph.size() > 1 ? graph[1].line : schema::SourceLine(), true};
   if (keptSteps + last.steps.size() > kMostKeptSteps)
     return last;
   keptSteps += last.steps.size() + 1;
@@ -81,7 +81,7 @@ void Learner::addEvidence(const Decisions &decisions) {
 
 int Learner::addState(Node &node) {
   if (graph.size() > limits.states)
-    throw NotCaptured{kUnlike, node.line};
+    throw NotCaptured{kUnlike, node.line, true};
   State state;
   state.isEnd = node.isEnd;
   state.throws = node.throws;
@@ -190,7 +190,7 @@ bool Learner::explains(const Decisions &decisions) {
   if (isCounted(*at, shorter))
     return false;
   if (shorter.size() > kLongPath && (!at->isOfValues || gates.empty()))
-    throw NotCaptured{kCountsText, path.decisions[shorter.size() - 1].line};
+    throw NotCaptured{kCountsText, path.decisions[shorter.size() - 1].line, true};
   // Where values alone differ, the states are right, and the path shows by itself what they take.
   if (at->isOfValues && std::exchange(lastOfValues, shorter) != shorter)
     record(shorter);
@@ -267,7 +267,7 @@ void Learner::learn() {
         addEvidence(shown);
     }
   }
-  throw NotCaptured{kUnlike, graph.size() > 1 ? graph[1].line : schema::SourceLine()};
+  throw NotCaptured{kUnlike, graph.size() > 1 ? graph[1].line : schema::SourceLine(), true};
 }
 
 } // namespace calque::detail::native

@@ -48,6 +48,7 @@ struct Path {
 struct NotCaptured {
   std::string why;
   schema::SourceLine line;
+  bool isUnlike = false; // iterations or paths are not alike: runs may show in what
 };
 
 } // namespace calque::detail::native

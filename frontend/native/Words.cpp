@@ -2,11 +2,14 @@
 
 #include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
+#include "calque/tensor.h"
+#include "frontend/core/CallNames.h"
 #include "frontend/core/Retyping.h"
 #include "frontend/native/Derivatives.h"
 
 #include <algorithm>
 #include <cstring>
+#include <sstream>
 
 namespace calque::detail::native {
 
@@ -197,6 +200,36 @@ Tensor Words::outside(Value value) const {
 
 const schema::TensorType &Words::typeOfOutside(Value value) const {
   return *tensors[static_cast<std::size_t>(-1 - value)].tensor.impl()->type;
+}
+
+std::string Words::nameOf(Kind step) const { return std::string(nameInMessages(kinds[step].op, kinds[step].line)); }
+
+std::string Words::differenceOf(Kind one, Kind other) const {
+  const Operation &a = kinds[one], &b = kinds[other];
+  if (a.op != b.op || a.line.line != b.line.line || a.line.column != b.line.column)
+    return "";
+  if (a.operands.size() != b.operands.size())
+    return absl::StrCat("takes ", a.operands.size(), " tensors and then ", b.operands.size(), kGrows);
+  for (const auto &[before, after] : {std::pair(&a.operands, &b.operands), std::pair(&a.results, &b.results)})
+    for (std::size_t i = 0; i < std::min(before->size(), after->size()); ++i)
+      if ((*before)[i] != (*after)[i])
+        return absl::StrCat("has ", (*before)[i].str(), " and then ", (*after)[i].str(),
+                            ": the shapes and types of a loop's variables stay what they are; while_loop() takes "
+                            "shape_invariants, and a TensorArray keeps what each iteration gives");
+  return "has another C++ number as an argument each time: take a tensor that the loop changes, as gather() does for "
+         "an index";
+}
+
+std::string Words::numberOf(Value value) const {
+  if (value >= 0)
+    return "";
+  const auto &[tensor, isConstant] = tensors[static_cast<std::size_t>(-1 - value)];
+  const TensorImpl &impl = *tensor.impl();
+  if (impl.trace || impl.type->numElements() != 1)
+    return "";
+  std::ostringstream text;
+  text << tensor;
+  return text.str();
 }
 
 void Words::requireBegun(const Operation &operation, const Trace &trace, std::span<const ValueId> operands) {

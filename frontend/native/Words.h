@@ -36,6 +36,10 @@ public:
   Tensor outside(Value value) const override;
   const schema::TensorType &typeOfOutside(Value value) const override;
   const std::string &messageOf(Kind end) const override { return endTexts[end]; }
+  std::string nameOf(Kind step) const override;
+  schema::SourceLine whereOf(Kind step) const override { return kinds[step].line; }
+  std::string differenceOf(Kind one, Kind other) const override;
+  std::string numberOf(Value value) const override;
 
 private:
   struct Operation {
