@@ -52,6 +52,8 @@ SmallVector<SmallValue> SmallCode::emit(Operation *op, OpBuilder &builder, Array
     return {emitter.gather(gather, operands[0], operands[1])};
   if (auto put = dyn_cast<ir::GatherPutOp>(op))
     return {emitter.put(put, operands[0], operands[2])};
+  if (auto iota = dyn_cast<ir::IotaOp>(op))
+    return {emitter.iota(iota)};
   if (auto size = dyn_cast<ir::AxisSizeOp>(op))
     return {emitter.axisSize(size)};
   if (auto check = dyn_cast<ir::AssertOp>(op)) {

@@ -241,6 +241,16 @@ SmallValue SmallEmitter::put(ir::GatherPutOp op, const SmallValue &slices, const
   return result;
 }
 
+SmallValue SmallEmitter::iota(ir::IotaOp op) {
+  ArrayRef<int64_t> shape = dimsOf(op.getResult());
+  const auto axis = static_cast<size_t>(normalAxis(op.getAxis(), static_cast<int64_t>(shape.size())));
+  SmallValue numbers;
+  forEachIndex(shape, [&](ArrayRef<int64_t> at) {
+    numbers.elements.push_back(s.castTo(word(at[axis]), scalarType(op.getResult())));
+  });
+  return numbers;
+}
+
 SmallValue SmallEmitter::axisSize(ir::AxisSizeOp op) {
   int64_t count = 1;
   ArrayRef<int64_t> shape = dimsOf(op.getX());

@@ -41,6 +41,8 @@ struct SmallEmitter {
   // Zeros, to which the slices are added at the indices.
   SmallValue put(ir::GatherPutOp op, const SmallValue &slices, const SmallValue &indices);
 
+  SmallValue iota(ir::IotaOp op);
+
   // The number of elements along axes.
   SmallValue axisSize(ir::AxisSizeOp op);
 

@@ -266,6 +266,8 @@ std::optional<int64_t> smallCost(Operation *op) {
       return std::nullopt;
     return countOf(put.getSlices()) * length + 2 * countOf(put.getIndices());
   }
+  if (isa<ir::IotaOp>(op))
+    return countOf(op->getResult(0));
   if (isa<ir::AxisSizeOp>(op))
     return LinalgBuilder::typeOf(op->getOperand(0)).hasStaticShape() ? std::optional<int64_t>(0) : std::nullopt;
   if (std::optional<schema::Movement> movement = movementOf(op))

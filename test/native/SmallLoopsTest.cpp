@@ -96,6 +96,19 @@ TEST(SmallLoops, TakeIntegersAndBools) {
 }
 
 // Branches and loops within, and a condition that depends on the state.
+TEST(SmallLoops, CountAlongAxesInTheirBodies) {
+  expectKernel(
+      [](const Tensor &x) {
+        return for_range(0, 7, x, [](const Tensor &i, const Tensor &x) {
+          Tensor column = iota({5, 1}, DType::Int64), row = iota({1, 3}, DType::Float64, 1);
+          return where(column == i, x * 0.5 + row, for_range(0, 2, x, [](const Tensor &k, const Tensor &x) {
+                         return x + cast(iota({5, 3}, DType::Int64, 1) == k, DType::Float64);
+                       }));
+        });
+      },
+      iota({5, 3}, DType::Float64) * 0.25);
+}
+
 TEST(SmallLoops, Nest) {
   expectKernel(
       [](const Tensor &given) {
