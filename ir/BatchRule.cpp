@@ -1,7 +1,6 @@
 #include "ir/BatchRule.h"
 
 #include "ir/GradientRule.h"
-#include "ir/Regions.h"
 #include "ir/Values.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -102,12 +101,6 @@ Value BatchRule::partFrom(Value value, int64_t axis, Value like, int64_t second)
   bool isKnown = !llvm::is_contained(shape, ShapedType::kDynamic);
   Value parted = isKnown ? create<ReshapeOp>(value, shape) : create<SplitDimOp>(value, like, axis, 0, second);
   return toFront(parted, axis);
-}
-
-Value BatchRule::runningWhere(Value decision, Region &region) {
-  if (!mayFail(region))
-    return nullptr;
-  return running ? create<LogicalAndOp>(running, decision) : decision;
 }
 
 Operation *BatchRule::recreate(Operation *op, ArrayRef<Value> arguments) {

@@ -74,10 +74,6 @@ public:
   Value merge(Value value) { return mergeInto(value, 0); }
   Value part(Value value, Value like) { return partFrom(value, 0, like, 1); }
 
-  // Which examples run the operation and decide as a bool for each example says. Null if nothing in a region fails, so
-  // that it may run for all.
-  Value runningWhere(Value decision, mlir::Region &region);
-
   // Emits the operation on other operands, with the same attributes.
   Value apply(llvm::ArrayRef<Value> arguments);
 

@@ -130,9 +130,9 @@ LogicalResult CondOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &resu
   llvm::SmallBitVector single(getNumResults());
   for (unsigned i = 0; i < single.size(); ++i)
     single[i] = !dependent[i] || cast<RankedTensorType>(getResult(i).getType()).hasStaticShape();
-  Value takesThen = rule.runningWhere(rule[0], getThen()), takesOther;
+  Value takesThen = runningWhere(rule, rule[0], getThen()), takesOther;
   if (mayFail(getOtherwise()))
-    takesOther = rule.runningWhere(rule.create<LogicalNotOp>(rule[0]), getOtherwise());
+    takesOther = runningWhere(rule, rule.create<LogicalNotOp>(rule[0]), getOtherwise());
   FailureOr<SmallVector<Value>> then = rule.body(rule.builder, getThen().front(), inputs, &single, takesThen),
                                 otherwise =
                                     rule.body(rule.builder, getOtherwise().front(), inputs, &single, takesOther);

@@ -90,6 +90,12 @@ bool mayFail(Region &region) {
       .wasInterrupted();
 }
 
+Value runningWhere(BatchRule &rule, Value decision, Region &region) {
+  if (!mayFail(region))
+    return nullptr;
+  return rule.running ? rule.create<LogicalAndOp>(rule.running, decision) : decision;
+}
+
 LogicalResult batchBody(BatchRule &rule, Region &from, Region &to, TypeRange arguments,
                         const llvm::SmallBitVector *single, bool givesRunning) {
   Block &block = to.emplaceBlock();
