@@ -191,9 +191,11 @@ TEST(OdeintEvents, RefusesMisuse) {
   EXPECT_MISUSE(ValueError, odeint_events(circle, y0, times, {wrong}), "-1, 0 or 1, unlike 2");
   wrong = zero;
   wrong.capacity = 0;
-  EXPECT_MISUSE(ValueError, odeint_events(circle, y0, times, {wrong}), "at least 1, unlike 0");
+  EXPECT_MISUSE(ValueError, odeint_events(circle, y0, times, {wrong}),
+                "the capacity of an event is at least 1, unlike 0");
   wrong = {.g = [](const Tensor &, const Tensor &y) { return y; }};
-  EXPECT_MISUSE(ShapeError, odeint_events(circle, y0, times, {wrong}), "returned float64[2]");
+  EXPECT_MISUSE(ShapeError, odeint_events(circle, y0, times, {wrong}),
+                "the function of an event returned float64[2]; it returns a scalar of float64");
   wrong = {.g = {}};
   EXPECT_MISUSE(StateError, odeint_events(circle, y0, times, {wrong}), "odeint_events");
 }

@@ -271,25 +271,41 @@ TEST(Odeint, RefusesMisuse) {
   auto f = [](const Tensor &, const Tensor &y) { return -y; };
   EXPECT_MISUSE(DTypeError, odeint(f, tensor({1, 2}), times), "int32[2]");
   EXPECT_MISUSE(DTypeError, odeint(f, y0, tensor<float>({0, 1})), "the times are float32[2], and the state is float64");
-  EXPECT_MISUSE(ShapeError, odeint(f, y0, tensor<double>({{0, 1}})), "the times are float64[1,2]");
-  EXPECT_MISUSE(ShapeError, odeint(f, y0, tensor<double>({0})), "at least two");
+  EXPECT_MISUSE(ShapeError, odeint(f, y0, tensor<double>({{0, 1}})),
+                "odeint: the times are float64[1,2]; they are a vector that begins with the initial time");
+  EXPECT_MISUSE(ShapeError, odeint(f, y0, tensor<double>({0})),
+                "odeint: the times are float64[1]; there are at least two, the initial time and another one");
   EXPECT_MISUSE(AssertionError, odeint(f, y0, tensor<double>({0, 2, 1})), "neither increase nor decrease");
   EXPECT_MISUSE(AssertionError, odeint(f, y0, tensor<double>({1, 1})), "neither increase nor decrease");
   auto wrongShape = [](const Tensor &, const Tensor &y) { return sum(y); };
-  EXPECT_MISUSE(ShapeError, odeint(wrongShape, y0, times), "returned float64[] for a state that is float64[2]");
+  EXPECT_MISUSE(ShapeError, odeint(wrongShape, y0, times),
+                "returned float64[] for a state that is float64[2]: the derivative has the state's shape");
   auto wrongType = [](const Tensor &, const Tensor &y) { return cast(y, DType::Float32); };
-  EXPECT_MISUSE(DTypeError, odeint(wrongType, y0, times), "returned float32[2]");
+  EXPECT_MISUSE(DTypeError, odeint(wrongType, y0, times),
+                "odeint: the right-hand side returned float32[2] for a state that is float64[2]");
+  const std::vector<Tensor> none, two = {y0, y0};
+  auto first = [](const Tensor &, const std::vector<Tensor> &s) { return std::vector<Tensor>(1, s[0]); };
+  EXPECT_MISUSE(ShapeError, odeint(first, two, times),
+                "odeint: the right-hand side returned 1 tensors for a state of 2");
+  EXPECT_MISUSE(ValueError, odeint(first, none, times), "odeint: the state has no tensors");
   auto mixed = [](const Tensor &, const Pair &s) { return s; };
-  EXPECT_MISUSE(DTypeError, odeint(mixed, Pair(y0, scalar(1.0f)), times), "float64[2] and float32[]");
-  EXPECT_MISUSE(ValueError, odeint(f, y0, times, {.rtol = -1e-3}), ".rtol = -0.001");
+  EXPECT_MISUSE(DTypeError, odeint(mixed, Pair(y0, scalar(1.0f)), times),
+                "odeint: the tensors of a state have one element type, and these are float64[2] and float32[]");
+  EXPECT_MISUSE(ValueError, odeint(f, y0, times, {.rtol = -1e-3}),
+                "odeint: .rtol = -0.001; it is finite and not negative");
   EXPECT_MISUSE(ValueError, odeint(f, y0, times, {.rtol = 0, .atol = 0}), ".rtol and .atol are both 0");
-  EXPECT_MISUSE(ShapeError, odeint(f, y0, times, {.atol = tensor<double>({1, 2, 3})}), "does not broadcast");
-  EXPECT_MISUSE(DTypeError, odeint(f, y0, times, {.atol = tensor<float>({1, 2})}), ".atol is float32[2]");
-  EXPECT_MISUSE(ValueError, odeint(f, y0, times, {.first_step = 0}), ".first_step = 0");
+  EXPECT_MISUSE(ShapeError, odeint(f, y0, times, {.atol = tensor<double>({1, 2, 3})}),
+                "odeint: .atol is float64[3], which does not broadcast to the state's tensor of float64[2]");
+  EXPECT_MISUSE(DTypeError, odeint(f, y0, times, {.atol = tensor<float>({1, 2})}),
+                "odeint: .atol is float32[2], and the state is float64");
+  EXPECT_MISUSE(ValueError, odeint(f, y0, times, {.first_step = 0}),
+                "odeint: .first_step = 0; it is finite and above 0");
   EXPECT_MISUSE(ValueError, odeint(f, y0, times, {.max_step = -1}), ".max_step = -1");
-  EXPECT_MISUSE(ValueError, odeint(f, y0, times, {.max_steps = 0}), ".max_steps = 0");
+  EXPECT_MISUSE(ValueError, odeint(f, y0, times, {.max_steps = 0}),
+                "odeint: .max_steps = 0; at least one step is needed");
   EXPECT_MISUSE(ValueError, odeint(f, y0, times, {.steps = 10}), ".steps = 10 is for methods of a given step size");
-  EXPECT_MISUSE(ValueError, odeint(f, y0, times, {.method = OdeMethod::Euler, .steps = 0}), ".steps = 0");
+  EXPECT_MISUSE(ValueError, odeint(f, y0, times, {.method = OdeMethod::Euler, .steps = 0}),
+                "odeint: .steps = 0; at least one step is needed");
   EXPECT_MISUSE(ValueError, odeint(f, y0, times, {.method = OdeMethod::Euler, .rtol = 1e-3}), ".rtol is for methods");
   EXPECT_MISUSE(ValueError, odeint(f, y0, times, {.adjoint = Adjoint::Backsolve}),
                 "gives gradients to parameters and not to captures");
@@ -299,6 +315,6 @@ TEST(Odeint, RefusesMisuse) {
   EXPECT_MISUSE(ValueError, odeint(withRates, y0, times, rates, {.adjoint = Adjoint::Backsolve}),
                 "a variable among the parameters would get no gradient");
   EXPECT_EQ(odeint(withRates, y0, times, rates).y.shape(), (Shape{2, 2}));
-  std::function<Tensor(const Tensor &, const Tensor &)> none;
-  EXPECT_MISUSE(StateError, odeint(none, y0, times), "odeint");
+  std::function<Tensor(const Tensor &, const Tensor &)> empty;
+  EXPECT_MISUSE(StateError, odeint(empty, y0, times), "odeint");
 }

@@ -169,17 +169,18 @@ TEST(Quad, FailuresAreErrorsOrReported) {
 
 TEST(Quadrature, RefusesMisuse) {
   auto f = [](const Tensor &x) { return x; };
-  EXPECT_MISUSE(ValueError, gauss_legendre(0), "from 1 to 1000, unlike 0");
-  EXPECT_MISUSE(DTypeError, gauss_legendre(3, DType::Int32), "not int32");
+  EXPECT_MISUSE(ValueError, gauss_legendre(0), "gauss_legendre: the number of nodes is from 1 to 1000, unlike 0");
+  EXPECT_MISUSE(DTypeError, gauss_legendre(3, DType::Int32), "gauss_legendre: nodes are float32 or float64, not int32");
   EXPECT_MISUSE(ValueError, fixed_quad(f, 0, 1, {.order = 0}), ".order is from 1 to 1000, unlike 0");
   EXPECT_MISUSE(ValueError, fixed_quad(f, 0, 1, {.panels = 0}), ".panels is at least 1, unlike 0");
   EXPECT_MISUSE(ValueError, fixed_quad(f, 0, kInfinity), "a limit is inf; it is finite");
-  EXPECT_MISUSE(DTypeError, quad(f, scalar(0), number(1)), "float32 or float64, not int32");
-  EXPECT_MISUSE(DTypeError, quad(f, scalar(0.0f), number(1)), "float32[] and float64[]");
+  EXPECT_MISUSE(DTypeError, quad(f, scalar(0), number(1)), "quad: limits are float32 or float64, not int32");
+  EXPECT_MISUSE(DTypeError, quad(f, scalar(0.0f), number(1)),
+                "quad: the limits are float32[] and float64[]: they have one element type");
   EXPECT_MISUSE(ShapeError, quad(f, tensor<double>({0, 1}), number(1)), "vmap maps over several");
   EXPECT_MISUSE(DTypeError, quad([](const Tensor &x) { return cast(x, DType::Float32); }, 0, number(1)),
-                "returned float32");
-  EXPECT_MISUSE(ValueError, quad(f, 0, 1, {.rtol = -1}), ".rtol = -1");
+                "the function that is integrated returned float32 for limits of float64: both have one element type");
+  EXPECT_MISUSE(ValueError, quad(f, 0, 1, {.rtol = -1}), "quad: .rtol = -1; it is finite and not negative");
   EXPECT_MISUSE(ValueError, quad(f, 0, 1, {.max_intervals = 0}), ".max_intervals = 0");
   EXPECT_MISUSE(ValueError, quad(f, kInfinity, kInfinity), "the same infinity");
   EXPECT_MISUSE(ValueError, quad(f, 0, std::nan("")), "a limit is nan");
@@ -199,11 +200,12 @@ TEST(Samples, TrapezoidAndSimpson) {
   expectNear(trapezoid(tensor<double>({{1, 2}, {3, 6}, {5, 8}}), {.axis = 0}), {6, 11}, 1e-15);
   expectGradients([](const std::vector<Tensor> &v) { return trapezoid(v[0], {.x = v[1]}) * simpson(v[0]); },
                   {tensor<double>({1, 2, 4, 3}), tensor<double>({0, 1, 1.5, 3})});
-  EXPECT_MISUSE(ShapeError, trapezoid(tensor<double>({1})), "at least 2");
-  EXPECT_MISUSE(ShapeError, simpson(tensor<double>({1, 2})), "at least 3");
-  EXPECT_MISUSE(ValueError, trapezoid(x, {.axis = 1}), "no axis 1");
+  EXPECT_MISUSE(ShapeError, trapezoid(tensor<double>({1})),
+                "trapezoid: the samples are float64[1]; along axis -1 there are at least 2, of a known number");
+  EXPECT_MISUSE(ShapeError, simpson(tensor<double>({1, 2})), "along axis -1 there are at least 3, of a known number");
+  EXPECT_MISUSE(ValueError, trapezoid(x, {.axis = 1}), "trapezoid: the samples are float64[5], which has no axis 1");
   EXPECT_MISUSE(ValueError, trapezoid(x, {.dx = 1, .x = x}), ".dx and .x are both given");
   EXPECT_MISUSE(ShapeError, trapezoid(x, {.x = even}), ".x is float64[4] for 5 samples");
   EXPECT_MISUSE(ValueError, simpson(x, {.x = x}), ".x is for trapezoid");
-  EXPECT_MISUSE(DTypeError, trapezoid(tensor({1, 2})), "not int32");
+  EXPECT_MISUSE(DTypeError, trapezoid(tensor({1, 2})), "trapezoid: samples are float32 or float64, not int32");
 }

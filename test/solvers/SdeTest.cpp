@@ -160,10 +160,12 @@ TEST(Sdeint, Float32AndOneKernel) {
 TEST(Sdeint, RefusesMisuse) {
   const Tensor y0 = tensor<double>({1, 2}), state = random::state(1, 0);
   auto run = [&](const Tensor &ts, SdeOptions options) { return sdeint(drift, spread, y0, ts, state, options); };
-  EXPECT_MISUSE(ValueError, sdeint(drift, spread, y0, unitTimes(), state, {.steps = 0}), ".steps = 0");
-  EXPECT_MISUSE(ValueError, sdeint(drift, spread, y0, unitTimes(), state, {.noises = -1}), ".noises = -1");
+  EXPECT_MISUSE(ValueError, sdeint(drift, spread, y0, unitTimes(), state, {.steps = 0}),
+                "sdeint: .steps = 0; at least one step is needed");
+  EXPECT_MISUSE(ValueError, sdeint(drift, spread, y0, unitTimes(), state, {.noises = -1}),
+                "sdeint: .noises = -1; it is 0 for diagonal noise, or the number of noises");
   EXPECT_MISUSE(ValueError, sdeint(drift, spread, y0, unitTimes(), state, {.method = SdeMethod::Milstein, .noises = 2}),
-                "diagonal noise");
+                "sdeint: Milstein's method is for diagonal noise; take EulerMaruyama or Heun for .noises = 2");
   EXPECT_MISUSE(AssertionError, sdeint(drift, spread, y0, tensor<double>({1, 0}), state),
                 "the times of a stochastic equation increase");
   EXPECT_MISUSE(DTypeError, sdeint(drift, spread, tensor({1, 2}), unitTimes(), state), "int32[2]");
@@ -172,7 +174,7 @@ TEST(Sdeint, RefusesMisuse) {
   EXPECT_MISUSE(ShapeError, sdeint_along(drift, spread, y0, unitTimes(), tensor<double>({{1}})),
                 "float64[1,1], where [1,1,2] is needed");
   EXPECT_MISUSE(DTypeError, sdeint_along(drift, spread, y0, unitTimes(), zeros({1, 1, 2})),
-                "the increments are float32[1,1,2]");
+                "sdeint: the increments are float32[1,1,2], and the state is float64");
   EXPECT_MISUSE(ShapeError, sdeint_along(drift, spread, y0, unitTimes(), std::pair(y0, y0)), "in 2 tensors, where 1");
   auto open =
       function([&](const Tensor &ts) { return run(ts, {}).y; }, {.input_signature = {TensorSpec<double>({kDynamic})}});

@@ -66,8 +66,10 @@ TEST(Verlet, StructuresAndGradients) {
 TEST(Verlet, RefusesMisuse) {
   const Tensor x = tensor(kPosition), v = tensor(kVelocity), times = tensor<double>({0, 1});
   EXPECT_MISUSE(ShapeError, verlet(gravity, x, scalar<double>(1), times), "and that of the velocities is float64[]");
-  EXPECT_MISUSE(ValueError, verlet(gravity, x, v, times, {.steps = 0}), ".steps = 0");
-  EXPECT_MISUSE(ValueError, verlet(gravity, x, v, times, {.adjoint = Adjoint::Backsolve}), "Steps or Checkpointed");
+  EXPECT_MISUSE(ValueError, verlet(gravity, x, v, times, {.steps = 0}),
+                "verlet: .steps = 0; at least one step is needed");
+  EXPECT_MISUSE(ValueError, verlet(gravity, x, v, times, {.adjoint = Adjoint::Backsolve}),
+                "verlet: .adjoint is Steps or Checkpointed");
   EXPECT_MISUSE(DTypeError, verlet(gravity, tensor({1, 2}), v, times), "verlet: the state is float32 or float64");
   EXPECT_MISUSE(ShapeError, verlet([](const Tensor &, const Tensor &) { return scalar<double>(1); }, x, v, times),
                 "verlet: the right-hand side");

@@ -1,0 +1,19 @@
+// Must not compile, each for a reason of its own: a right-hand side that returns another type than the state, and a
+// function that is integrated and returns a number.
+#include "calque/solvers/ode.h"
+#include "calque/solvers/quadrature.h"
+
+using namespace calque;
+
+#define CASE_derivative_is_pair 1
+#define CASE_integrand_is_number 2
+#define SELECT(name) CASE_##name
+#define SELECTED(name) SELECT(name)
+
+void call([[maybe_unused]] const Tensor &x) {
+#if SELECTED(ARGUMENT) == CASE_derivative_is_pair
+  solvers::odeint([](const Tensor &, const Tensor &y) { return std::pair(y, y); }, x, x);
+#elif SELECTED(ARGUMENT) == CASE_integrand_is_number
+  solvers::quad([](const Tensor &) { return 1.0; }, 0, 1);
+#endif
+}
