@@ -43,8 +43,8 @@ void fillRegion(mlir::Region &region, mlir::OpBuilder &builder, mlir::Location l
 // Whether a call may fail at an operation, or at one in a region.
 bool mayFail(mlir::Operation *op);
 bool mayFail(mlir::Region &region);
-// Which examples run the rule's operation and decide as a bool for each example says. Null if nothing in a region fails,
-// so that it may run for all.
+// Which examples run the rule's operation and decide as a bool for each example says. Null if nothing in a region
+// fails, so that it may run for all.
 mlir::Value runningWhere(BatchRule &rule, mlir::Value decision, mlir::Region &region);
 
 // Fills the region `to` with the operations of `from` on stacked arguments. Each value that it yields has the mapped
