@@ -95,9 +95,10 @@ bool decideOn(const Tensor &x, SourceLocation where, bool isDeclared) {
 namespace {
 
 constexpr std::size_t kFarDecisions = 12;
-// A second attempt, with other counts unrolled, takes a small part of what the first one takes: where it helps, it is
-// short.
+// A second attempt, with other counts unrolled, may take a small part of the states that the first one may.
 constexpr std::size_t kLessOfOthers = 8;
+// Of random paths, where a run of another capture captures.
+constexpr std::size_t kSamplesInside = 64;
 
 std::string firstLine(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
 
@@ -150,9 +151,14 @@ private:
       if (std::optional<SourceLocation> loop = loopTooFar())
         tooFar = lineOf(*loop);
       Limits limits = limitsAt(followLevel());
+      if (around->madeConstants) { // each run of the capture around looks at other paths
+        limits.samples = kSamplesInside;
+        limits.stepsOfSamples /= 10;
+      }
       if (unrolled != Learner::kUnrolled) {
-        limits.allSteps /= kLessOfOthers;
+        limits.allSteps /= 2;
         limits.states /= kLessOfOthers;
+        limits.inference /= kLessOfOthers;
       }
       learner.emplace(followed, limits, unrolled, lesson && lesson->graph ? *lesson : Lesson(), tooFar);
       try {

@@ -26,6 +26,8 @@ struct Outcome {
 
 // The most regions inside of regions.
 constexpr int kMostNesting = 200;
+// The most regions altogether. Cases that lead into each other are repeated in each other.
+constexpr std::size_t kMostRegions = 3000;
 // Of a loop that its learner has not followed as such.
 constexpr std::size_t kLeastIterations = 20;
 
@@ -376,6 +378,10 @@ private:
   }
 
   template <typename Body> Produced nested(SourceLocation where, Body body) {
+    if (++regions > kMostRegions)
+      throw NotCaptured{absl::StrCat("its C++ flags and numbers make ", graph.size(),
+                                     " cases of it, which lead into each other: keep them in tensors"),
+                        detail::lineOf(where)};
     if (++nesting > kMostNesting)
       throw NotCaptured{"its branches are nested too deeply", detail::lineOf(where)};
     Produced produced = body();
@@ -577,6 +583,7 @@ private:
   std::vector<UnknownSizes::Known> around; // the states whose branches or iterations are being made
   SourceLocation lastDecision;
   int nesting = 0;
+  std::size_t regions = 0;
   bool isScalar = false; // the loop around
   // Whether a loop before has gone on too far, which is checked later; undefined: none has. The last such loop, and how
   // many of its iterations were followed.

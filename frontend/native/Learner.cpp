@@ -10,7 +10,7 @@ namespace {
 // Decisions that are kept beyond those that were asked for, as further evidence.
 constexpr std::size_t kBeyond = 8;
 constexpr std::size_t kMostKeptSteps = 400'000;
-constexpr std::size_t kMostAttacks = 40;
+constexpr std::size_t kMostAttacks = 250;
 // A path that is longer than this when it leaves the graph is taken for a loop that the host ends.
 constexpr std::size_t kLongPath = 300;
 
@@ -154,7 +154,7 @@ void Learner::build() {
   applyKnownEffects();
   lastComplete = graph;
   markGates();
-  samples_ = inferOperands(graph, tree.root(), representatives, prologueLimits);
+  samples_ = inferOperands(graph, tree.root(), representatives, prologueLimits, inference);
 }
 
 int Learner::targetOf(int owner, const std::string &edges, Node &behind) {
@@ -202,7 +202,7 @@ bool Learner::explains(const Decisions &decisions) {
 bool Learner::check() {
   // Fewer where each run is long, because the host goes through many iterations.
   Limits own = limits;
-  for (std::size_t *count : {&own.paths, &own.merged, &own.samples})
+  for (std::size_t *count : {&own.paths, &own.merged})
     *count = std::min(*count, limits.stepsOfRuns / (shortest + 1));
   auto follow = [&](const Decisions &decisions) { return explains(decisions); };
   // What refuted graphs before does it again, one after the other.

@@ -27,7 +27,7 @@ public:
   // followed farther than then; none: all are.
   explicit Learner(Run run, Limits limits = {}, std::size_t unrolled = kUnrolled, Lesson before = {},
                    std::optional<schema::SourceLine> tooFar = std::nullopt)
-      : run(run), limits(limits), unrolled(unrolled), before(std::move(before)) {
+      : run(run), limits(limits), unrolled(unrolled), before(std::move(before)), inference(limits.inference) {
     order.tooFar = tooFar;
   }
   static constexpr std::size_t kUnrolled = 12;
@@ -112,6 +112,7 @@ private:
   const Limits limits;
   const std::size_t unrolled;
   const Lesson before;
+  std::size_t inference;    // how many values may be compared from here on
   std::size_t repeated = 0; // how many of its paths were followed
   std::vector<Decisions> shown;
   RouteOrder order;

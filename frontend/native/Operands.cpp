@@ -36,8 +36,9 @@ using Occurrence = std::vector<std::pair<int, Value>>;
 
 class OperandInference {
 public:
-  OperandInference(Graph &graph, const Node &root, const std::vector<Node *> &representatives, PrologueLimits &limits)
-      : graph(graph), root(root), representatives(representatives), limits(limits) {}
+  OperandInference(Graph &graph, const Node &root, const std::vector<Node *> &representatives, PrologueLimits &limits,
+                   std::size_t &budget)
+      : graph(graph), root(root), representatives(representatives), limits(limits), budget(budget) {}
 
   std::vector<std::vector<Sample>> run() {
     findVisits();
@@ -356,6 +357,11 @@ private:
   // arguments give them; else one that has the same value at another visit, because it passes through; else a new one.
   std::size_t choose(int q, const Occurrence &occurrence) {
     std::vector<Parameter> &all = parameters[static_cast<std::size_t>(q)];
+    const std::size_t comparisons = all.size() * occurrence.size();
+    if (budget < comparisons)
+      throw NotCaptured{"no set of variables has been found that explains which values its iterations and paths take",
+                        graph[q].line, true};
+    budget -= comparisons;
     auto contradicts = [&](const std::vector<Value> &known, const std::pair<int, Value> &at, bool &overlaps) {
       const Value value = known[visitAt(at.first).number];
       if (value == kNoValue)
@@ -442,6 +448,7 @@ private:
   const Node &root;
   const std::vector<Node *> &representatives;
   PrologueLimits &limits;
+  std::size_t &budget;
   std::vector<Visit> visits;
   std::vector<std::vector<int>> ofState;                           // visits
   std::vector<std::size_t> prologues;                              // the number of steps, by state
@@ -457,10 +464,11 @@ private:
 } // namespace
 
 std::vector<std::vector<Sample>> inferOperands(Graph &graph, const Node &root,
-                                               const std::vector<Node *> &representatives, PrologueLimits &limits) {
+                                               const std::vector<Node *> &representatives, PrologueLimits &limits,
+                                               std::size_t &budget) {
   for (;;)
     try {
-      return OperandInference(graph, root, representatives, limits).run();
+      return OperandInference(graph, root, representatives, limits, budget).run();
     } catch (const Shortened &) {
     }
 }

@@ -26,9 +26,11 @@ using PrologueLimits = HashMap<const Node *, std::size_t>;
 
 // Completes a graph whose edges have only their targets, from the nodes of a tree. `representatives` has a node for
 // each state. Returns the samples of each state's parameters. Throws a Conflict. NotCaptured if no fixed set of loop
-// variables has all values that an iteration takes from earlier ones.
+// variables has all values that an iteration takes from earlier ones. `budget`: how many comparisons of values may be
+// made, less those that are made.
 std::vector<std::vector<Sample>> inferOperands(Graph &graph, const Node &root,
-                                               const std::vector<Node *> &representatives, PrologueLimits &limits);
+                                               const std::vector<Node *> &representatives, PrologueLimits &limits,
+                                               std::size_t &budget);
 
 } // namespace calque::detail::native
 #endif

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
+#include <map>
 #include <random>
 #include <set>
 
@@ -13,6 +14,8 @@ namespace {
 constexpr int kUnreached = -1;
 // How often a path of those that are all run comes to a state.
 constexpr int kMostVisits = 3;
+// How many random paths there are, whatever they take.
+constexpr std::size_t kLeastSamples = 64;
 
 class Routes {
 public:
@@ -21,13 +24,14 @@ public:
       : graph(graph), limits(limits), follow(follow), iterations(iterations),
         first(graph.behindGates(graph[Graph::kStart].edges[0].to)) {
     iterations.assign(graph.size(), 0);
+    waysFrom.resize(graph.size());
     findEnds();
     access = from(first);
   }
 
   bool run(RouteOrder &order) {
-    constexpr bool (Routes::*kinds[])() = {&Routes::all, &Routes::loops, &Routes::merges, &Routes::counts,
-                                           &Routes::randomly};
+    constexpr bool (Routes::*kinds[])() = {&Routes::all,    &Routes::loops, &Routes::merges,
+                                           &Routes::counts, &Routes::uses,  &Routes::randomly};
     if (!endless())
       return false;
     for (std::size_t i = 0; i < std::size(kinds) && !order.before; ++i) {
@@ -85,8 +89,11 @@ private:
     return decisions;
   }
   // The shortest ways from a state to all others; nothing for those that it does not lead to.
-  std::vector<std::optional<Decisions>> from(int state) const {
-    std::vector<std::optional<Decisions>> ways(graph.size());
+  const std::vector<std::optional<Decisions>> &from(int state) const {
+    std::vector<std::optional<Decisions>> &ways = waysFrom[at(state)];
+    if (!ways.empty())
+      return ways;
+    ways.resize(graph.size());
     ways[at(state)] = "";
     std::deque<int> queue{state};
     while (!queue.empty()) {
@@ -196,7 +203,7 @@ private:
       if (graph[q].isEnd || !access[at(q)])
         continue;
       for (char side : {'0', '1'}) {
-        std::vector<std::optional<Decisions>> back = from(to(q, side));
+        const std::vector<std::optional<Decisions>> &back = from(to(q, side));
         if (!back[at(q)])
           continue;
         const Decisions around = side + *back[at(q)];
@@ -219,7 +226,7 @@ private:
           if (!follow(other + repeated(std::max<std::size_t>(longest / 4, 20)) + finish(q)))
             return false;
         // Each way out: an edge from where one can come back to where one can't.
-        std::vector<std::optional<Decisions>> ahead = from(q);
+        const std::vector<std::optional<Decisions>> &ahead = from(q);
         for (int out = 1; out < size(); ++out) {
           if (graph[out].isEnd || !ahead[at(out)] || !from(out)[at(q)])
             continue;
@@ -291,7 +298,7 @@ private:
   }
   // Every decision that comes behind a loop, and twice around each loop there.
   bool afterLoop(const Decisions &before, int into) {
-    std::vector<std::optional<Decisions>> ahead = from(into);
+    const std::vector<std::optional<Decisions>> &ahead = from(into);
     for (int below = 1; below < size(); ++below) {
       if (graph[below].isEnd || !ahead[at(below)])
         continue;
@@ -349,7 +356,7 @@ private:
         int into = to(q, side);
         if (ways[at(into)] < 2)
           continue;
-        std::vector<std::optional<Decisions>> ahead = from(into);
+        const std::vector<std::optional<Decisions>> &ahead = from(into);
         for (int below = 1; below < size(); ++below) {
           if (graph[below].isEnd || !ahead[at(below)])
             continue;
@@ -482,16 +489,143 @@ private:
     return decisions + finish(q);
   }
 
+  // The number of steps on a way.
+  std::size_t stepsOn(const Decisions &decisions) const {
+    std::size_t count = 0;
+    Navigator navigator(graph);
+    auto add = [&](const Navigator::Hops &hops) {
+      for (auto [from, slot] : hops)
+        count += graph[from].edges[slot].steps.size() + 1;
+      if (navigator.state() >= 0)
+        count += graph[navigator.state()].steps.size();
+    };
+    add(navigator.begin());
+    for (std::size_t i = 0; i < decisions.size() && !navigator.isAtEnd(); ++i)
+      add(navigator.take(decisions[i] == '1'));
+    return count;
+  }
+
+  // For each parameter of each state, the shortest way on which something looks at it.
+  std::vector<std::vector<std::optional<Decisions>>> waysToUses() const {
+    std::vector<std::vector<std::optional<Decisions>>> ways(graph.size());
+    for (int q = 0; q < size(); ++q)
+      ways[at(q)].resize(graph[q].numParameters);
+    auto isParameter = [](const Origin &source) { return source.from == Origin::From::Parameter; };
+    for (bool changed = true; std::exchange(changed, false);)
+      for (int q = 1; q < size(); ++q) {
+        auto offer = [&](const Origin &source, const Decisions &way) {
+          if (!isParameter(source))
+            return;
+          std::optional<Decisions> &known = ways[at(q)][static_cast<std::size_t>(source.number)];
+          if (known && known->size() <= way.size())
+            return;
+          known = way;
+          changed = true;
+        };
+        auto offerAll = [&](const std::vector<GraphStep> &steps, const Decisions &way) {
+          for (const GraphStep &step : steps)
+            for (const Origin &operand : step.operands)
+              offer(operand, way);
+        };
+        offerAll(graph[q].steps, "");
+        offer(graph[q].condition, "");
+        for (const Origin &result : graph[q].results)
+          offer(result, "");
+        // Behind a gate, what follows without the limit.
+        for (std::size_t slot = 0; slot < (graph[q].isGate() ? 1 : State::kNumEdges); ++slot) {
+          const Edge &edge = graph[q].edges[slot];
+          if (edge.to < 0)
+            continue;
+          const Decisions side = graph[q].isGate() ? "" : slot ? "1" : "0";
+          offerAll(edge.steps, side);
+          for (std::size_t k = 0; k < edge.arguments.size(); ++k)
+            if (const std::optional<Decisions> &next = ways[at(edge.to)][k])
+              offer(edge.arguments[k], side + *next);
+        }
+      }
+    return ways;
+  }
+  // How often of 16 times each decision is true on one random way: programs decide most things one way most of the
+  // time, so that a value stays what it is for long.
+  std::vector<unsigned> preferences(std::mt19937 &random) const {
+    constexpr unsigned kOften[] = {1, 1, 4, 8, 12, 15, 15};
+    std::vector<unsigned> preference(graph.size());
+    std::map<std::pair<std::uint32_t, std::uint32_t>, unsigned> byLine; // an unrolled loop has many states of a line
+    const bool isByLine = random() & 1;
+    for (int q = 0; q < size(); ++q) {
+      const unsigned own = kOften[random() % std::size(kOften)];
+      preference[at(q)] =
+          isByLine ? byLine.try_emplace({graph[q].line.line, graph[q].line.column}, own).first->second : own;
+    }
+    return preference;
+  }
+  // A random way to a state.
+  std::optional<Decisions> randomAccess(int q, std::mt19937 &random) const {
+    const std::vector<unsigned> preference = preferences(random);
+    Decisions decisions;
+    int state = first;
+    for (std::size_t length = random() % 24; length > 0 && state != q; --length) {
+      const char side = random() % 16 < preference[at(state)] ? '1' : '0';
+      const char chosen = graph[state].isEnd || !reaches(to(state, side), q) ? (side == '1' ? '0' : '1') : side;
+      if (graph[state].isEnd || !reaches(to(state, chosen), q))
+        return std::nullopt;
+      decisions += chosen;
+      state = to(state, chosen);
+    }
+    const std::optional<Decisions> rest = from(state)[at(q)];
+    return rest ? std::optional(decisions + *rest) : std::nullopt;
+  }
+  bool reaches(int state, int q) const { return from(state)[at(q)].has_value(); }
+  // Each value that an edge gives on, to where something looks at it, after different ways: what an edge gives is known
+  // from the paths that look at it, and of two variables that are equal on these it may be either.
+  bool uses() {
+    const std::vector<std::vector<std::optional<Decisions>>> ways = waysToUses();
+    std::mt19937 random(777);
+    std::size_t budget = limits.stepsOfSamples;
+    for (std::size_t round = 0; round < 3; ++round)
+      for (int q = 1; q < size(); ++q) {
+        if (graph[q].isEnd || !access[at(q)])
+          continue;
+        for (char side : {'0', '1'}) {
+          const int next = to(q, side);
+          if (next < 0)
+            continue;
+          for (std::size_t k = 0; k < graph[next].numParameters; ++k) {
+            const std::optional<Decisions> before = round == 0 && k == 0 ? access[at(q)] : randomAccess(q, random);
+            if (!before || !ways[at(next)][k])
+              continue;
+            const Decisions way = *before + side + *ways[at(next)][k];
+            const Decisions route = way + finish(stateAfter(way));
+            const std::size_t cost = stepsOn(route) + 10;
+            if (budget < cost)
+              return true;
+            budget -= cost;
+            if (!follow(route))
+              return false;
+          }
+        }
+      }
+    return true;
+  }
+
   // Short random ways, and long ones that seldom leave a loop: what the host has counted or set in one loop may matter
   // in another one.
   bool randomly() {
     std::mt19937 random(12345);
+    std::size_t budget = limits.stepsOfSamples;
     for (std::size_t i = 0; i < limits.samples; ++i) {
       Decisions decisions;
       int q = first;
-      if (i % 2) {
+      if (i % 4 == 1) {
         decisions = stayingWalk("", first, i, 40 + random() % 260);
         q = stateAfter(decisions);
+      } else if (i % 4) {
+        const std::vector<unsigned> preference = preferences(random);
+        for (std::size_t length = 8 + random() % 120; length > 0 && !graph[q].isEnd; --length) {
+          const char side = random() % 16 < preference[at(q)] ? '1' : '0';
+          decisions += side;
+          q = to(q, side);
+        }
       } else {
         for (std::size_t length = 8 + random() % 64; length > 0 && !graph[q].isEnd; --length) {
           const char side = random() & 1 ? '1' : '0';
@@ -499,7 +633,12 @@ private:
           q = to(q, side);
         }
       }
-      if (!follow(decisions + finish(q)))
+      decisions += finish(q);
+      const std::size_t cost = stepsOn(decisions) + 10;
+      if (i >= kLeastSamples && budget < cost)
+        break;
+      budget -= std::min(budget, cost);
+      if (!follow(decisions))
         return false;
     }
     return true;
@@ -512,6 +651,7 @@ private:
   const int first;
   std::vector<int> toEnd;
   std::vector<std::optional<Decisions>> access;
+  mutable std::vector<std::vector<std::optional<Decisions>>> waysFrom; // where they have been asked for
 };
 
 } // namespace

@@ -12,14 +12,16 @@ namespace calque::detail::native {
 
 struct Limits {
   std::size_t states = 400;
-  std::size_t paths = 512;           // up to this number, all paths are run
-  std::size_t iterations = 10'000;   // the iterations for which a loop is followed
-  std::size_t steps = 32'000;        // the steps of a run that follows a loop
-  std::size_t merged = 2000;         // the runs behind states that several ways lead to
-  std::size_t stepsOfRuns = 200'000; // of each of the three
-  std::size_t samples = 64;          // random paths
-  std::size_t runs = 100'000;        // altogether
-  std::size_t allSteps = 2'000'000;  // altogether
+  std::size_t paths = 2048;             // up to this number, all paths are run
+  std::size_t iterations = 10'000;      // the iterations for which a loop is followed
+  std::size_t steps = 32'000;           // the steps of a run that follows a loop
+  std::size_t merged = 2000;            // the runs behind states that several ways lead to
+  std::size_t stepsOfRuns = 200'000;    // of each of the three
+  std::size_t samples = 2000;           // random paths
+  std::size_t stepsOfSamples = 120'000; // of these, and of those that follow values to their uses
+  std::size_t runs = 100'000;           // altogether
+  std::size_t allSteps = 2'000'000;     // altogether
+  std::size_t inference = 400'000'000;  // comparisons of values, altogether
   // If a run takes longer, loops are followed less far.
   std::chrono::milliseconds longRun{500};
 };
