@@ -26,8 +26,7 @@ struct Outcome {
 
 // The most regions inside of regions.
 constexpr int kMostNesting = 200;
-// The most regions altogether. Cases that lead into each other are repeated in each other.
-constexpr std::size_t kMostRegions = 3000;
+constexpr std::size_t kMostRegions = 3000; // altogether: cases that lead into each other are repeated in each other
 // Of a loop that its learner has not followed as such.
 constexpr std::size_t kLeastIterations = 20;
 
@@ -379,9 +378,7 @@ private:
 
   template <typename Body> Produced nested(SourceLocation where, Body body) {
     if (++regions > kMostRegions)
-      throw NotCaptured{absl::StrCat("its C++ flags and numbers make ", graph.size(),
-                                     " cases of it, which lead into each other: keep them in tensors"),
-                        detail::lineOf(where)};
+      throw NotCaptured{"its C++ flags and numbers make too many cases: keep them in tensors", detail::lineOf(where)};
     if (++nesting > kMostNesting)
       throw NotCaptured{"its branches are nested too deeply", detail::lineOf(where)};
     Produced produced = body();

@@ -55,6 +55,19 @@ void Graph::findLoops() {
     }
 }
 
+std::vector<int> Graph::gatesOn(int state, bool side) const {
+  std::vector<int> found, open{(*this)[state].edges[side].to};
+  while (!open.empty()) {
+    const int gate = open.back();
+    open.pop_back();
+    if (gate < 0 || !(*this)[gate].isGate())
+      continue;
+    found.push_back(gate);
+    (*this)[gate].forEachEdge([&](std::size_t, const Edge &edge) { open.push_back(edge.to); });
+  }
+  return found;
+}
+
 //===-- Ways through a graph --------------------------------------------------------------------===//
 
 const Navigator::Hops &Navigator::begin() {

@@ -79,6 +79,8 @@ struct Graph {
       state = (*this)[state].edges[0].to;
     return state;
   }
+  // The gates on an edge of a decision.
+  std::vector<int> gatesOn(int state, bool side) const;
   const std::set<int> &loopOf(int state) const { return loops[static_cast<std::size_t>(state)]; }
 
   void findLoops();

@@ -1,4 +1,5 @@
 #include "frontend/native/Routes.h"
+#include "frontend/native/Uses.h"
 
 #include <algorithm>
 #include <chrono>
@@ -431,21 +432,8 @@ private:
         found.insert(graph.limits[at(graph[gate].counter)]);
     return found;
   }
-  // The gates on an edge of a decision.
   std::vector<int> gatesOn(int q, char side) const {
-    std::vector<int> found;
-    if (graph[q].isGate() || graph[q].isEnd || !access[at(q)])
-      return found;
-    std::vector<int> open{graph[q].edges[side == '1'].to};
-    while (!open.empty()) {
-      const int gate = open.back();
-      open.pop_back();
-      if (gate < 0 || !graph[gate].isGate())
-        continue;
-      found.push_back(gate);
-      graph[gate].forEachEdge([&](std::size_t, const Edge &edge) { open.push_back(edge.to); });
-    }
-    return found;
+    return graph[q].isGate() || graph[q].isEnd || !access[at(q)] ? std::vector<int>() : graph.gatesOn(q, side == '1');
   }
   // A way that makes one decision again and again until a gate's counter has reached its limit there some times, with
   // others between.
@@ -489,62 +477,6 @@ private:
     return decisions + finish(q);
   }
 
-  // The number of steps on a way.
-  std::size_t stepsOn(const Decisions &decisions) const {
-    std::size_t count = 0;
-    Navigator navigator(graph);
-    auto add = [&](const Navigator::Hops &hops) {
-      for (auto [from, slot] : hops)
-        count += graph[from].edges[slot].steps.size() + 1;
-      if (navigator.state() >= 0)
-        count += graph[navigator.state()].steps.size();
-    };
-    add(navigator.begin());
-    for (std::size_t i = 0; i < decisions.size() && !navigator.isAtEnd(); ++i)
-      add(navigator.take(decisions[i] == '1'));
-    return count;
-  }
-
-  // For each parameter of each state, the shortest way on which something looks at it.
-  std::vector<std::vector<std::optional<Decisions>>> waysToUses() const {
-    std::vector<std::vector<std::optional<Decisions>>> ways(graph.size());
-    for (int q = 0; q < size(); ++q)
-      ways[at(q)].resize(graph[q].numParameters);
-    auto isParameter = [](const Origin &source) { return source.from == Origin::From::Parameter; };
-    for (bool changed = true; std::exchange(changed, false);)
-      for (int q = 1; q < size(); ++q) {
-        auto offer = [&](const Origin &source, const Decisions &way) {
-          if (!isParameter(source))
-            return;
-          std::optional<Decisions> &known = ways[at(q)][static_cast<std::size_t>(source.number)];
-          if (known && known->size() <= way.size())
-            return;
-          known = way;
-          changed = true;
-        };
-        auto offerAll = [&](const std::vector<GraphStep> &steps, const Decisions &way) {
-          for (const GraphStep &step : steps)
-            for (const Origin &operand : step.operands)
-              offer(operand, way);
-        };
-        offerAll(graph[q].steps, "");
-        offer(graph[q].condition, "");
-        for (const Origin &result : graph[q].results)
-          offer(result, "");
-        // Behind a gate, what follows without the limit.
-        for (std::size_t slot = 0; slot < (graph[q].isGate() ? 1 : State::kNumEdges); ++slot) {
-          const Edge &edge = graph[q].edges[slot];
-          if (edge.to < 0)
-            continue;
-          const Decisions side = graph[q].isGate() ? "" : slot ? "1" : "0";
-          offerAll(edge.steps, side);
-          for (std::size_t k = 0; k < edge.arguments.size(); ++k)
-            if (const std::optional<Decisions> &next = ways[at(edge.to)][k])
-              offer(edge.arguments[k], side + *next);
-        }
-      }
-    return ways;
-  }
   // How often of 16 times each decision is true on one random way: programs decide most things one way most of the
   // time, so that a value stays what it is for long.
   std::vector<unsigned> preferences(std::mt19937 &random) const {
@@ -579,7 +511,7 @@ private:
   // Each value that an edge gives on, to where something looks at it, after different ways: what an edge gives is known
   // from the paths that look at it, and of two variables that are equal on these it may be either.
   bool uses() {
-    const std::vector<std::vector<std::optional<Decisions>>> ways = waysToUses();
+    const std::vector<std::vector<std::optional<Decisions>>> ways = waysToUses(graph);
     std::mt19937 random(777);
     std::size_t budget = limits.stepsOfSamples;
     for (std::size_t round = 0; round < 3; ++round)
@@ -596,7 +528,7 @@ private:
               continue;
             const Decisions way = *before + side + *ways[at(next)][k];
             const Decisions route = way + finish(stateAfter(way));
-            const std::size_t cost = stepsOn(route) + 10;
+            const std::size_t cost = stepsOn(graph, route) + 10;
             if (budget < cost)
               return true;
             budget -= cost;
@@ -634,7 +566,7 @@ private:
         }
       }
       decisions += finish(q);
-      const std::size_t cost = stepsOn(decisions) + 10;
+      const std::size_t cost = stepsOn(graph, decisions) + 10;
       if (i >= kLeastSamples && budget < cost)
         break;
       budget -= std::min(budget, cost);
