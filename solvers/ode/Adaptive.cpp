@@ -2,6 +2,7 @@
 #include "Ode.h"
 #include "calque/custom_gradient.h"
 #include "calque/tensor_array.h"
+#include "implicit/Implicit.h"
 
 #include <limits>
 
@@ -108,8 +109,7 @@ struct Place {
 
 using Interpolant = std::function<State(const Tensor &fraction)>;
 
-// Finds the sign change by bisection. The last step is one of Newton's method with the derivative as a constant. It
-// gives the place the derivative of the implicit function theorem: d fraction = -dg / g'.
+// Finds the sign change by bisection. The place has the derivatives of the implicit function theorem, to second order.
 Place locate(const Problem &problem, const OdeEvent &event, const Interpolant &interpolant, const Tensor &t,
              const Tensor &h, const Tensor &before, const Tensor &after, const Tensor &end, const State &next) {
   Tensor rises = (before < 0) & (after >= 0), falls = (before > 0) & (after <= 0);
@@ -126,9 +126,11 @@ Place locate(const Problem &problem, const OdeEvent &event, const Interpolant &i
                    },
                    std::tuple(number(0, problem.dtype), number(1, problem.dtype)), {.maximum_iterations = 60});
     const Tensor root = stop_gradient(high);
-    const auto [value, slope] = jvp(valueAt, root, number(1, problem.dtype));
-    const Tensor divisor = stop_gradient(where(slope == 0, 1, slope));
-    const Tensor fraction = root - (value - stop_gradient(value)) / divisor;
+    auto solve = [&](const Tensor &cotangent) {
+      const Tensor slope = stop_gradient(jvp(valueAt, root, number(1, problem.dtype)).second);
+      return cotangent / where(slope == 0, 1, slope);
+    };
+    const Tensor fraction = internal::withImplicitDerivatives(root, valueAt, solve);
     return std::tuple(fraction, t + fraction * h, interpolant(fraction));
   };
   auto none = [&] { return std::tuple(number(1, problem.dtype), end, next); };

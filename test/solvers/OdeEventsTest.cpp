@@ -61,6 +61,28 @@ TEST(OdeintEvents, DerivativesOfTheEventsTime) {
   EXPECT_NEAR(byHeight.item<double>(), 1 / root, 1e-9);
 }
 
+// t = sqrt(2 h / g), t' = 1 / sqrt(2 g h) and t'' = -t' / (2 h). The speed at the floor is -sqrt(2 g h).
+TEST(OdeintEvents, SecondDerivativesOfThePlace) {
+  auto solve = [](const Tensor &h) {
+    return odeint_events(fall, State(h, 0 * h), tensor<double>({0, 8}), {floorAt(0)}, kTight);
+  };
+  auto time = [&](const Tensor &h) { return solve(h).times[0][0]; };
+  auto end = [&](const Tensor &h) { return solve(h).t; };
+  auto speed = [&](const Tensor &h) { return solve(h).states[0].second[0]; };
+  auto last = [&](const Tensor &h) { return solve(h).last.second; };
+  const Tensor h = scalar<double>(2.0), one = scalar<double>(1.0);
+  const double slope = 1 / std::sqrt(4 * kGravity), second = -slope / 4;
+  for (const auto &f : {std::function<Tensor(const Tensor &)>(time), std::function<Tensor(const Tensor &)>(end)}) {
+    EXPECT_NEAR(function(grad(f))(h).item<double>(), slope, 1e-9);
+    EXPECT_NEAR(function(grad(grad(f)))(h).item<double>(), second, 1e-9);
+    EXPECT_NEAR(function(hessian(f))(h).item<double>(), second, 1e-9);
+    EXPECT_NEAR(jvp(f, h, one).second.item<double>(), slope, 1e-9);
+  }
+  EXPECT_NEAR(grad(grad(time))(h).item<double>(), second, 1e-9);
+  EXPECT_NEAR(function(grad(grad(speed)))(h).item<double>(), -kGravity * second, 1e-8);
+  EXPECT_NEAR(function(grad(grad(last)))(h).item<double>(), -kGravity * second, 1e-8);
+}
+
 TEST(OdeintEvents, ThroughAParameterOfTheEvent) {
   auto when = [](const Tensor &level) {
     const Event<Tensor> event{.g = [&](const Tensor &, const Tensor &y) { return y[0] - level; }};

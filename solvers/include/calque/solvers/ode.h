@@ -104,8 +104,9 @@ template <typename Y> struct OdeSolution {
 };
 
 // An event is where g(t, y) changes its sign along the solution. g returns a scalar of the state's type. The place is
-// found on the interpolant of the step, to the precision of its numbers. Derivatives of the place are those of the
-// implicit function theorem. One sign change is found in each step. Where g is 0 at the first time, that is no event.
+// found on the interpolant of the step, to the precision of its numbers. First and second derivatives of the place are
+// those of the implicit function theorem; a third one is an AssertionError of the call. One sign change is found in each
+// step. Where g is 0 at the first time, that is no event.
 template <typename Y> struct Event {
   std::function<Tensor(const Tensor &t, const Y &y)> g;
   bool terminal = true;      // the integration ends here
