@@ -37,7 +37,7 @@ MinimizeResult descend(const FlatObjective &f, const Bounds &bounds, const Tenso
                        const DirectionOf &directionOf, const Learn &learn, const DescentOptions &options) {
   using State = std::tuple<Point, Memory, DescentProgress>;
   auto isStationary = [&](const Point &p) {
-    return largest(bounds.projectedGradient(p.x, p.gradient)) <= options.tolerances.gradient;
+    return isfinite(p.value) & (largest(bounds.projectedGradient(p.x, p.gradient)) <= options.tolerances.gradient);
   };
   auto iterate = [&](const Point &p, const Memory &memory, const DescentProgress &progress) {
     Tensor isFree = bounds.freeAt(p.x, p.gradient), gradient = bounds.whereFree(isFree, p.gradient);
@@ -51,14 +51,18 @@ MinimizeResult descend(const FlatObjective &f, const Bounds &bounds, const Tenso
     Searched s = bounds.isThere() ? searchProjected(f, bounds, p, direction, first)
                                   : searchWolfe(f, p, direction, slope, first, options.curvature);
     Tensor moved = s.point.x - p.x, change = s.point.gradient - p.gradient;
+    // Where the slope overflows, the search compares infinities, and a step of 0 looks like a good one.
+    Tensor isFinite = isfinite(slope) & isfinite(p.value) & all(isfinite(direction));
+    s.isFound = s.isFound & isFinite & any(moved != 0);
     // Where the curvature is not positive, the step would spoil the memory.
     Tensor isLearnt = s.isFound & (dot(moved, change) > epsilonOf(f.dtype()) * dot(change, change));
     Memory next = learn(memory, Lesson{moved, change, progress.steps, isLearnt, !s.isFound});
-    Tensor magnitude = maximum(maximum(abs(p.value), abs(s.point.value)), 1);
+    Tensor magnitude =
+        where(s.isFound, maximum(maximum(abs(p.value), abs(s.point.value)), 1), maximum(abs(p.value), 1));
     const double ftol = options.tolerances.value;
     Tensor stalls = s.isFound & (ftol > 0 ? p.value - s.point.value <= ftol * magnitude : zeros({}, DType::Bool));
     // No step decreases f, and the gradient promises no more than rounding.
-    Tensor isExhausted = (!s.isFound) & (-slope * first <= ftol * magnitude);
+    Tensor isExhausted = (!s.isFound) & isFinite & (-slope * first <= ftol * magnitude);
     Point reached = chosen(s.isFound, s.point, p);
     return State(reached, next,
                  DescentProgress{where(s.isFound, progress.steps + cast(isLearnt, DType::Int64), 0),

@@ -173,6 +173,25 @@ TEST(Minimize, GoesOnBeforePointsWhereTheFunctionIsNotFinite) {
   }
 }
 
+// The square of the gradient overflows, so that no step is made. That is no convergence.
+TEST(Minimize, AnOverflowIsNoConvergence) {
+  auto steep = [](const Tensor &x) { return square(x - 3) * 1e25f; };
+  auto falling = [](const Tensor &x) { return -exp(x); };
+  auto solve = [](int method, const solvers::Objective &f, const Tensor &x0) {
+    return method == 0   ? solvers::lbfgs(f, x0, {.require_convergence = false})
+           : method == 1 ? solvers::bfgs(f, x0, {.require_convergence = false})
+           : method == 2 ? solvers::newton_cg(f, x0, {.require_convergence = false})
+                         : solvers::lbfgs(f, x0, {.lower = 0 * x0, .require_convergence = false});
+  };
+  for (int method : {0, 1, 2, 3}) {
+    auto r = function([&](const Tensor &x0) { return solve(method, steep, x0); })(scalar(1.0f));
+    EXPECT_TRUE(!r.converged.item<bool>() || std::fabs(r.x.item<float>() - 3) < 1e-5f) << method;
+    for (const Tensor &x0 : {scalar(1.0f), scalar<double>(1.0)})
+      EXPECT_FALSE(function([&](const Tensor &x) { return solve(method, falling, x); })(x0).converged.item<bool>())
+          << method;
+  }
+}
+
 TEST(TrustRegion, LeavesASaddle) {
   // The gradient at (0, 0.1) points to the saddle of x^4 - x^2 + y^2 at 0; the minima are at x = +-sqrt(1/2).
   auto f = [](const Tensor &p) { return sum(square(square(p[0])) - square(p[0]) + square(p[1])); };
