@@ -112,10 +112,12 @@ MinimizeResult trust_region(const Objective &objective, const Operand &x0, const
               where((ratio > 0.75) & (length > 0.99 * radius), minimum(2 * radius, options.max_radius), radius));
     next = where(isRounding, radius, next);
     Point reached = internal::chosen(isAccepted, trial, p);
-    Tensor isExhausted = isRounding & !isAccepted;
     Tensor isStationary = largest(reached.gradient) <= tolerances.gradient;
-    return State(reached, Progress{next, progress.iterations + 1, isStationary | isExhausted,
-                                   !(next > epsilonOf(f.dtype()) * (1 + largest(p.x)) * 1e-3)});
+    // A step that promises less than rounding and is not accepted says that no further one helps, and not why: it may
+    // be short because the region has shrunk at a kink.
+    Tensor isExhausted = isRounding & !isAccepted;
+    return State(reached, Progress{next, progress.iterations + 1, isStationary,
+                                   isExhausted | !(next > epsilonOf(f.dtype()) * (1 + largest(p.x)) * 1e-3)});
   };
   Point first = f.at(f.function().flat(start));
   Progress begin{full({}, options.initial_radius, f.dtype()), scalar<std::int64_t>(0),

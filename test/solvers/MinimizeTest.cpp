@@ -203,6 +203,16 @@ TEST(TrustRegion, LeavesASaddle) {
   EXPECT_NEAR(std::abs(newton.x[0].item<double>()), std::sqrt(0.5), 1e-8);
 }
 
+// At a kink the region shrinks to nothing, and the gradient stays as large as it is.
+TEST(TrustRegion, DoesNotConvergeAtAKink) {
+  auto kink = [](const Tensor &x) { return abs(x - 0.3) + 0.5 * x; };
+  auto r = function([&](const Tensor &x0) { return solvers::trust_region(kink, x0, {.require_convergence = false}); })(
+      scalar<double>(1.1));
+  EXPECT_FALSE(r.converged.item<bool>());
+  EXPECT_NEAR(r.x.item<double>(), 0.3, 1e-6);
+  EXPECT_LT(r.iterations.item<std::int64_t>(), 500);
+}
+
 TEST(NelderMead, NeedsNoDerivatives) {
   auto f = [](const Tensor &x) {
     return host_call([](std::span<const Tensor> in) { return square(in[0][0] - 1) + square(in[0][1] + 2); }, {x},
