@@ -113,13 +113,15 @@ Tensor Problem::stepOf(const Model &m, const Progress &p, Damping damping) const
 }
 
 std::pair<Model, Progress> Problem::iterate(const Model &m, const Progress &p, Damping damping) const {
-  Tensor x = bounds_.project(m.x + stepOf(m, p, damping)), step = x - m.x;
+  const Tensor whole = stepOf(m, p, damping);
+  Tensor x = bounds_.project(m.x + whole), step = x - m.x;
   Tensor residual = residualsAt(x), cost = costOf(options_.loss, options_.f_scale, residual);
   Tensor promised = 0.5 * (dot(m.qtb, m.qtb) - sum(square(sum(m.r * step, {1}) + m.qtb)));
   Tensor decrease = m.cost - cost, ratio = decrease / promised;
   Tensor isAccepted = (ratio > kDecrease) & (promised > 0) & isfinite(cost);
   Tensor stalls = (abs(decrease) <= ftol_ * m.cost) & (ratio > 0.25);
-  Tensor isSmall = sqrt(dot(step, step)) <= xtol_ * (xtol_ + sqrt(dot(m.x, m.x)));
+  // The bounds may cut a long step to a short one.
+  Tensor isSmall = sqrt(dot(whole, whole)) <= xtol_ * (xtol_ + sqrt(dot(m.x, m.x)));
   Model next = cond(isAccepted, [&] { return modelAt(x, residual, cost, m.scale); }, [&] { return m; });
   Tensor radius, divisor;
   if (damping == Damping::Marquardt) {
@@ -128,7 +130,10 @@ std::pair<Model, Progress> Problem::iterate(const Model &m, const Progress &p, D
     radius = where(isAccepted, larger, p.radius / p.divisor);
     divisor = where(isAccepted, 2, 2 * p.divisor);
   } else {
-    isSmall = isSmall & (p.radius == 1);
+    // A step that was halved changes little, wherever it is.
+    const Tensor isFull = p.radius == 1;
+    isSmall = isSmall & isFull;
+    stalls = stalls & isFull;
     radius = where(isAccepted, 1, 0.5 * p.radius);
     divisor = p.divisor;
   }

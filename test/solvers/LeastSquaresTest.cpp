@@ -252,6 +252,16 @@ TEST(LeastSquares, StaysWithinBounds) {
   EXPECT_NEAR(gauss.x[0].item<double>(), products / squares, 1e-7);
 }
 
+// The full step from 1.45 leads further away, and half of it to -0.05. The constant residual makes all changes small.
+TEST(GaussNewton, AHalvedStepIsNoConvergence) {
+  auto residuals = [](const Tensor &x) {
+    return stack({solvers::robust_loss(solvers::RobustLoss::Arctan, x), 0 * x + 1e4});
+  };
+  auto r = function([&](const Tensor &x0) { return solvers::gauss_newton(residuals, x0); })(scalar<double>(1.45));
+  EXPECT_TRUE(r.converged.item<bool>());
+  EXPECT_NEAR(r.x.item<double>(), 0, 1e-3);
+}
+
 TEST(LeastSquares, MisuseIsRefusedWithTheUsersLine) {
   const Tensor y = tensor<double>({1, 2, 4}), p = tensor<double>({0, 0});
   auto line = [&](const Tensor &p) { return p[0] + p[1] * tensor<double>({0, 1, 2}) - y; };
