@@ -113,7 +113,7 @@ Tensor minimumOf(const Map &cost, const Tensor &x, const Tensor &isFree) {
   const Tensor at = stop_gradient(x);
   auto free = [&](const Tensor &v) { return isFree.defined() ? where(isFree, v, 0) : v; };
   auto equations = [&](const Tensor &point) { return free(grad(cost)(point)); };
-  auto solve = [&](const Tensor &cotangent) {
+  auto solveAny = [&](const Tensor &cotangent) {
     if (n <= kDenseUnknowns) {
       Tensor matrix = hessian(cost)(at);
       if (isFree.defined()) // a row of the identity for each element at a bound
@@ -123,7 +123,19 @@ Tensor minimumOf(const Map &cost, const Tensor &x, const Tensor &isFree) {
     auto product = [&](const Tensor &v) { return free(hvp(cost)(at, v)); };
     return solvedBy(conjugateGradients, product, product, free(cotangent), 2);
   };
+  // A cotangent of 0 gives 0 also where the Hessian is singular. The derivative by it is the same as ever.
+  auto solve = [&](const Tensor &cotangent) {
+    Tensor solved = solveAny(cotangent);
+    return withDerivativesOf(where(all(cotangent == 0), 0, solved), solved);
+  };
   return withImplicitDerivatives(x, equations, solve);
+}
+
+// The second derivative of f(x(a), a) is f_aa + f_ax x', as f_x is 0. The product of two zeros below has the second
+// part as its second derivative, and no first one.
+Tensor valueOfMinimum(const Map &cost, const Tensor &x, const Tensor &solution) {
+  const Tensor at = stop_gradient(x), gradient = grad(cost)(at);
+  return cost(at) + 0.5 * dot(solution - at, gradient - stop_gradient(gradient));
 }
 
 } // namespace calque::solvers::internal

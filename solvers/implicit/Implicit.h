@@ -29,5 +29,10 @@ Tensor elementwiseRootOf(const Map &equations, const Tensor &x);
 // ones the method of conjugate gradients.
 Tensor minimumOf(const Map &cost, const Tensor &x, const Tensor &isFree);
 
+// The cost at its minimum x, of which `solution` is the same with derivatives. To first order a minimum does not move
+// the cost, so that this derivative is finite also in reverse mode at a singular Hessian, where that of the solution is
+// not.
+Tensor valueOfMinimum(const Map &cost, const Tensor &x, const Tensor &solution);
+
 } // namespace calque::solvers::internal
 #endif

@@ -162,9 +162,10 @@ LeastSquaresResult Problem::solve(const Tensor &x0, Damping damping) const {
   Tensor isFree = bounds_.freeAt(last.x, last.gradient);
   Tensor solution = internal::minimumOf(cost, last.x, isFree.defined() ? stop_gradient(isFree) : isFree);
   Tensor residuals = residualsAt(solution);
+  Tensor atMinimum = internal::valueOfMinimum(cost, last.x, solution);
   return {f_.shaped(solution),
           reshape(internal::withDerivativesOf(last.residual, residuals), f_.valueOf(solution).shape()),
-          internal::withDerivativesOf(last.cost, costOf(options_.loss, options_.f_scale, residuals)),
+          internal::withDerivativesOf(last.cost, atMinimum),
           f_.shaped(stop_gradient(last.gradient)),
           stop_gradient(progress.iterations),
           stop_gradient(progress.evaluations),

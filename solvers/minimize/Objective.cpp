@@ -41,7 +41,7 @@ MinimizeResult minimizeResult(const FlatObjective &f, const Point &last, const T
                                          "start nearer to the minimum, allow more iterations, or tolerate more"});
   Tensor solution = minimumOf(f.map(), last.x, isFree.defined() ? stop_gradient(isFree) : isFree);
   return {f.function().shaped(solution),
-          withDerivativesOf(last.value, f.valueAt(solution)),
+          withDerivativesOf(last.value, valueOfMinimum(f.map(), last.x, solution)),
           f.function().shaped(stop_gradient(last.gradient)),
           stop_gradient(iterations),
           stop_gradient(evaluations),

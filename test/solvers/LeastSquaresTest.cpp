@@ -262,6 +262,23 @@ TEST(GaussNewton, AHalvedStepIsNoConvergence) {
   EXPECT_NEAR(r.x.item<double>(), 0, 1e-3);
 }
 
+TEST(LeastSquares, TheCostHasGradientsWhereTheJacobianIsSingular) {
+  auto cost = [](const Tensor &a) {
+    auto residuals = [&](const Tensor &x) { return stack({square(x - a), 2 * a}); };
+    return solvers::least_squares(residuals, a).cost; // 2 a^2
+  };
+  const Tensor a = scalar<double>(0.5);
+  EXPECT_NEAR(function(grad(cost))(a).item<double>(), 2, 1e-9);
+  EXPECT_NEAR(grad(cost)(a).item<double>(), 2, 1e-9);
+  // (x - sin(a))^2 / 2 + (x + sin(a))^2 / 2 is sin(a)^2 at its minimum.
+  auto regular = [](const Tensor &a) {
+    auto residuals = [&](const Tensor &x) { return stack({x - sin(a), x + sin(a)}); };
+    return solvers::least_squares(residuals, a).cost;
+  };
+  EXPECT_NEAR(function(grad(regular))(a).item<double>(), std::sin(1.0), 1e-9);
+  EXPECT_NEAR(function(hessian(regular))(a).item<double>(), 2 * std::cos(1.0), 1e-8);
+}
+
 TEST(LeastSquares, MisuseIsRefusedWithTheUsersLine) {
   const Tensor y = tensor<double>({1, 2, 4}), p = tensor<double>({0, 0});
   auto line = [&](const Tensor &p) { return p[0] + p[1] * tensor<double>({0, 1, 2}) - y; };

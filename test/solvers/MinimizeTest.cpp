@@ -113,6 +113,34 @@ TEST(Minimize, OfManyParametersHasDerivativesByConjugateGradients) {
   EXPECT_NEAR(function(grad(grad(end)))(pull).item<double>(), n * -6 / 64.0, 1e-4);
 }
 
+// To first order the minimum does not move the value, so that nothing is divided by the Hessian of 0.
+TEST(Minimize, ValuesHaveGradientsWhereTheHessianIsSingular) {
+  for (const auto &[name, solver] : solversOf(DType::Float64)) {
+    SCOPED_TRACE(name);
+    auto flat = [&, &solver = solver](const Tensor &a) {
+      return solver([&](const Tensor &x) { return square(square(x - a)) + 3 * a; }, a).value;
+    };
+    auto valley = [&, &solver = solver](const Tensor &a) {
+      return solver([&](const Tensor &x) { return square(sum(x) - a) + sin(a); }, stack({a, 0 * a})).value;
+    };
+    const Tensor a = scalar<double>(0.5);
+    EXPECT_NEAR(function(grad(flat))(a).item<double>(), 3, 1e-9);
+    EXPECT_NEAR(grad(flat)(a).item<double>(), 3, 1e-9);
+    EXPECT_NEAR(function(grad(valley))(a).item<double>(), std::cos(0.5), 1e-4);
+  }
+}
+
+// f = x^2 / 2 - x sin(a) has the minimum x = sin(a) and the value -sin(a)^2 / 2.
+TEST(Minimize, ValuesHaveSecondDerivatives) {
+  auto value = [](const Tensor &a) {
+    return solvers::bfgs([&](const Tensor &x) { return 0.5 * square(x) - x * sin(a); }, 0 * a).value;
+  };
+  const Tensor a = scalar<double>(0.7);
+  EXPECT_NEAR(function(grad(value))(a).item<double>(), -0.5 * std::sin(1.4), 1e-9);
+  for (const Tensor &second : {function(hessian(value))(a), function(grad(grad(value)))(a)})
+    EXPECT_NEAR(second.item<double>(), -std::cos(1.4), 1e-9);
+}
+
 TEST(Minimize, OfExamplesHasIterationsOfTheirOwn) {
   const Tensor as = makeTensor(DType::Float64, std::vector<double>{0.3, -0.5, 1, 2, -1, 0}, {3, 2});
   for (const auto &[name, solver] : solversOf(DType::Float64)) {
