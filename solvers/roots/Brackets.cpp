@@ -68,10 +68,10 @@ Brackets bracketsOf(const char *what, const Map &f, const Operand &lower, const 
 
 RootResult resultOf(const Brackets &problem, const Tensor &x, const Tensor &residual, const Tensor &width,
                     const Tensor &iterations, const Tensor &isDone, const BracketOptions &options) {
-  Tensor converged =
-      internal::checkedConvergence(isDone & problem.bracketed, options.require_convergence,
-                                   {problem.what, options.max_iterations, "the bracket is larger than xtol + rtol |x|",
-                                    width, problem.xtol, "allow more iterations, or a larger xtol or rtol"});
+  Tensor converged = internal::checkedConvergence(
+      isDone & problem.bracketed, options.require_convergence,
+      {problem.what, options.max_iterations, "the bracket is larger than xtol + rtol |x|, or f is NaN in it", width,
+       problem.xtol, "allow more iterations, or a larger xtol or rtol"});
   auto equations = [&](const Tensor &at) { return problem.valueAt(at); };
   return {internal::elementwiseRootOf(equations, x), stop_gradient(residual), stop_gradient(iterations), converged};
 }
@@ -81,10 +81,11 @@ RootResult resultOf(const Brackets &problem, const Tensor &x, const Tensor &resi
 RootResult bisect(const Map &f, const Operand &lower, const Operand &upper, const BracketOptions &options) {
   CallSite site(lower.where(), "bisect");
   const Brackets problem = bracketsOf("bisect", f, lower, upper, options);
-  // An element whose bracket is small enough does not move any more.
+  // An element whose bracket is small enough does not move any more. Nor does one whose function is NaN in the middle,
+  // which then is its lower end.
   auto isOpen = [&](const Tensor &low, const Tensor &high, const Tensor &fLow) {
     Tensor middle = low + 0.5 * (high - low);
-    return (abs(high - low) > 2 * (problem.xtol + problem.rtol * abs(middle))) & (fLow != 0);
+    return (abs(high - low) > 2 * (problem.xtol + problem.rtol * abs(middle))) & (fLow != 0) & !isnan(fLow);
   };
   auto goesOn = [&](const Tensor &low, const Tensor &high, const Tensor &fLow, const Tensor &) {
     return any(isOpen(low, high, fLow) & problem.bracketed);
@@ -105,7 +106,8 @@ RootResult bisect(const Map &f, const Operand &lower, const Operand &upper, cons
                             where(atEnd, problem.atUpper, problem.atLower), cast(0 * problem.lower, DType::Int64)),
                  {.maximum_iterations = options.max_iterations, .checkpoint = true});
   Tensor x = where(fLow == 0, low, low + 0.5 * (high - low));
-  return resultOf(problem, x, problem.valueAt(x), abs(high - low), count, !isOpen(low, high, fLow), options);
+  return resultOf(problem, x, problem.valueAt(x), abs(high - low), count, !(isOpen(low, high, fLow) | isnan(fLow)),
+                  options);
 }
 
 RootResult brent(const Map &f, const Operand &lower, const Operand &upper, const BracketOptions &options) {
@@ -137,7 +139,8 @@ RootResult brent(const Map &f, const Operand &lower, const Operand &upper, const
     return s;
   };
   auto isOpen = [&](const State &s) {
-    return (s.fCurrent != 0) & (abs(0.5 * (s.other - s.current)) >= toleranceAt(s.current)) & problem.bracketed;
+    return (s.fCurrent != 0) & !isnan(s.fCurrent) & (abs(0.5 * (s.other - s.current)) >= toleranceAt(s.current)) &
+           problem.bracketed;
   };
   auto goesOn = [&](const State &s, const Tensor &) { return any(isOpen(s)); };
   auto iterate = [&](const State &s, const Tensor &count) {
@@ -169,7 +172,8 @@ RootResult brent(const Map &f, const Operand &lower, const Operand &upper, const
   auto applied = [&](auto &body) { return [&](const Loop &loop) { return body(loop.first, loop.second); }; };
   auto [last, count] = while_loop(applied(goesOn), applied(iterate), Loop(first, cast(zero, DType::Int64)),
                                   {.maximum_iterations = options.max_iterations, .checkpoint = true});
-  return resultOf(problem, last.current, last.fCurrent, abs(last.other - last.current), count, !isOpen(last), options);
+  return resultOf(problem, last.current, last.fCurrent, abs(last.other - last.current), count,
+                  !(isOpen(last) | isnan(last.fCurrent)), options);
 }
 
 } // namespace calque::solvers

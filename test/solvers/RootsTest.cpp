@@ -240,6 +240,25 @@ TEST(Brackets, TellWhichElementsHaveNone) {
   }
 }
 
+TEST(Brackets, NaNIsNoSign) {
+  auto f = [](const Tensor &x) {
+    return where(x < 0.2, x - 1, where(x > 0.9, x + 1, x * std::numeric_limits<double>::quiet_NaN()));
+  };
+  auto halved = [&](const Tensor &a) { return solvers::bisect(f, a, a + 1, {.require_convergence = false}); };
+  auto brent = [&](const Tensor &a) { return solvers::brent(f, a, a + 1, {.require_convergence = false}); };
+  const Tensor a = scalar<double>(0);
+  for (const auto &r : {halved(a), function(halved)(a), brent(a), function(brent)(a)})
+    EXPECT_FALSE(r.converged.item<bool>());
+  EXPECT_MISUSE(AssertionError, solvers::bisect(f, a, 1), "or f is NaN in it");
+  EXPECT_MISUSE(AssertionError, solvers::brent(f, a, 1), "or f is NaN in it");
+  // The other elements go on.
+  auto g = [&](const Tensor &x) { return where(tensor({true, false}), f(x), x - 0.3); };
+  auto both = solvers::bisect(g, zeros({2}, DType::Float64), 1, {.require_convergence = false});
+  EXPECT_FALSE(both.converged[0].item<bool>());
+  EXPECT_TRUE(both.converged[1].item<bool>());
+  EXPECT_NEAR(both.x[1].item<double>(), 0.3, 1e-14);
+}
+
 TEST(FixedPoint, AndersonsAccelerationSavesIterations) {
   auto map = [](const Tensor &x) { return x - 0.15 * tridiagonal(x); };
   auto count = [&](std::int64_t memory) {
