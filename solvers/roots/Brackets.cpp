@@ -53,7 +53,7 @@ Brackets bracketsOf(const char *what, const Map &f, const Operand &lower, const 
                                   Number(4 * epsilon).str(), ", unlike ", Number(problem.rtol).str()));
   internal::requireCount(what, "max_iterations", options.max_iterations);
 
-  Tensor zero = 0 * (problem.lower + problem.upper); // gives both the common shape
+  Tensor zero = 0 * problem.lower + 0 * problem.upper; // gives both the common shape
   problem.lower = problem.lower + zero;
   problem.upper = problem.upper + zero;
   problem.atLower = stop_gradient(problem.valueAt(problem.lower));
@@ -65,6 +65,9 @@ Brackets bracketsOf(const char *what, const Map &f, const Operand &lower, const 
                                          "1 (or NaN); give a bracket of the root"));
   return problem;
 }
+
+// The sum and the difference of the ends may overflow.
+Tensor middleOf(const Tensor &low, const Tensor &high) { return 0.5 * low + 0.5 * high; }
 
 RootResult resultOf(const Brackets &problem, const Tensor &x, const Tensor &residual, const Tensor &width,
                     const Tensor &iterations, const Tensor &isDone, const BracketOptions &options) {
@@ -84,7 +87,7 @@ RootResult bisect(const Map &f, const Operand &lower, const Operand &upper, cons
   // An element whose bracket is small enough does not move any more. Nor does one whose function is NaN in the middle,
   // which then is its lower end.
   auto isOpen = [&](const Tensor &low, const Tensor &high, const Tensor &fLow) {
-    Tensor middle = low + 0.5 * (high - low);
+    Tensor middle = middleOf(low, high);
     return (abs(high - low) > 2 * (problem.xtol + problem.rtol * abs(middle))) & (fLow != 0) & !isnan(fLow);
   };
   auto goesOn = [&](const Tensor &low, const Tensor &high, const Tensor &fLow, const Tensor &) {
@@ -92,7 +95,7 @@ RootResult bisect(const Map &f, const Operand &lower, const Operand &upper, cons
   };
   auto iterate = [&](const Tensor &low, const Tensor &high, const Tensor &fLow, const Tensor &count) {
     Tensor open = isOpen(low, high, fLow);
-    Tensor middle = low + 0.5 * (high - low);
+    Tensor middle = middleOf(low, high);
     Tensor fMiddle = problem.valueAt(middle);
     Tensor isRight = open & (sign(fMiddle) != -sign(fLow)); // the root is right of the middle, or there
     return std::tuple(where(isRight, middle, low), where(open & !isRight, middle, high), where(isRight, fMiddle, fLow),
@@ -105,7 +108,7 @@ RootResult bisect(const Map &f, const Operand &lower, const Operand &upper, cons
                  std::tuple(where(atEnd, problem.upper, problem.lower), problem.upper,
                             where(atEnd, problem.atUpper, problem.atLower), cast(0 * problem.lower, DType::Int64)),
                  {.maximum_iterations = options.max_iterations, .checkpoint = true});
-  Tensor x = where(fLow == 0, low, low + 0.5 * (high - low));
+  Tensor x = where(fLow == 0, low, middleOf(low, high));
   return resultOf(problem, x, problem.valueAt(x), abs(high - low), count, !(isOpen(low, high, fLow) | isnan(fLow)),
                   options);
 }
@@ -139,12 +142,12 @@ RootResult brent(const Map &f, const Operand &lower, const Operand &upper, const
     return s;
   };
   auto isOpen = [&](const State &s) {
-    return (s.fCurrent != 0) & !isnan(s.fCurrent) & (abs(0.5 * (s.other - s.current)) >= toleranceAt(s.current)) &
+    return (s.fCurrent != 0) & !isnan(s.fCurrent) & (abs(0.5 * s.other - 0.5 * s.current) >= toleranceAt(s.current)) &
            problem.bracketed;
   };
   auto goesOn = [&](const State &s, const Tensor &) { return any(isOpen(s)); };
   auto iterate = [&](const State &s, const Tensor &count) {
-    Tensor open = isOpen(s), tolerance = toleranceAt(s.current), half = 0.5 * (s.other - s.current);
+    Tensor open = isOpen(s), tolerance = toleranceAt(s.current), half = 0.5 * s.other - 0.5 * s.current;
     Tensor isSecant = s.before == s.other;
     // Denominators of elements that do not take the value may be 0; the value is then not used.
     Tensor slopeBefore = (s.fBefore - s.fCurrent) / (s.before - s.current);

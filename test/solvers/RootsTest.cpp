@@ -259,6 +259,20 @@ TEST(Brackets, NaNIsNoSign) {
   EXPECT_NEAR(both.x[1].item<double>(), 0.3, 1e-14);
 }
 
+// The width of the bracket overflows, and so does the sum of its ends in the second one.
+TEST(Brackets, MayBeWiderThanTheNumbersOfTheirType) {
+  auto f = [](const Tensor &x) { return x - 3e307; };
+  for (double lower : {-1.5e308, 1e300}) {
+    const Tensor a = scalar<double>(lower);
+    for (const auto &r : {solvers::bisect(f, a, 1.7e308), solvers::brent(f, a, 1.7e308)})
+      EXPECT_NEAR(r.x.item<double>() / 3e307, 1, 1e-14);
+  }
+  auto high = [](const Tensor &x) { return x - 1.2e308; };
+  for (const auto &r :
+       {solvers::bisect(high, scalar<double>(1e308), 1.7e308), solvers::brent(high, scalar<double>(1e308), 1.7e308)})
+    EXPECT_NEAR(r.x.item<double>() / 1.2e308, 1, 1e-14);
+}
+
 TEST(FixedPoint, AndersonsAccelerationSavesIterations) {
   auto map = [](const Tensor &x) { return x - 0.15 * tridiagonal(x); };
   auto count = [&](std::int64_t memory) {
