@@ -23,9 +23,18 @@ bool broadcastsTo(const Shape &from, const Shape &to) {
   return true;
 }
 
+// ValueError for a number, and AssertionError at the call for a tensor.
 void checkPositive(const char *name, const OptionalValue &value, bool mayBeZero = false) {
-  if (!value || !value.number())
+  if (!value)
     return;
+  if (!value.number()) {
+    const Tensor given = stop_gradient((*value).toTensor());
+    const Tensor x = is_floating(given.dtype()) ? given : cast(given, DType::Float64);
+    assert_true(all(isfinite(x) & (mayBeZero ? x >= 0 : x > 0)), std::string("odeint: .") + name + " is finite and " +
+                                                                     (mayBeZero ? "not negative" : "above 0") +
+                                                                     ", and the tensor given has another element");
+    return;
+  }
   const double x = *value.number();
   if (!std::isfinite(x) || x < 0 || (x == 0 && !mayBeZero))
     fail<ValueError>(std::string("odeint: .") + name + " = " + Number(x).str() + "; it is finite and " +
@@ -110,6 +119,11 @@ void checkOptions(const OdeOptions &options) {
   checkPositive("atol", options.atol, true);
   if (options.rtol && options.atol && options.rtol.number() == 0.0 && options.atol.number() == 0.0)
     fail<ValueError>("odeint: .rtol and .atol are both 0: no error would be small enough");
+  if (options.rtol && options.atol && !(options.rtol.number() && options.atol.number())) {
+    auto isZero = [](const OptionalValue &value) { return all((*value).toTensor() == 0); };
+    assert_true(!(isZero(options.rtol) & isZero(options.atol)),
+                "odeint: .rtol and .atol are both 0: no error would be small enough");
+  }
   checkPositive("first_step", options.first_step);
   checkPositive("max_step", options.max_step);
   checkPositive("min_step", options.min_step);

@@ -186,6 +186,26 @@ TEST(Odeint, OptionsOfSteps) {
   EXPECT_GT(std::fabs(loose[1][0].item<double>() - bentAt(4, 1)), 1e-6);
 }
 
+TEST(Odeint, OptionsThatAreTensorsAreCheckedByTheCall) {
+  const double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  const Tensor y0 = scalar<double>(1), times = tensor<double>({0, 1});
+  for (double bad : {-1.0, nan, infinity}) {
+    const Tensor x = scalar<double>(bad);
+    EXPECT_MISUSE(AssertionError, odeint(bent, y0, times, {.rtol = x}), ".rtol is finite and not negative");
+    EXPECT_MISUSE(AssertionError, odeint(bent, y0, times, {.atol = x}), ".atol is finite and not negative");
+  }
+  for (double bad : {-1.0, 0.0, nan, infinity}) {
+    const Tensor x = scalar<double>(bad);
+    EXPECT_MISUSE(AssertionError, odeint(bent, y0, times, {.first_step = x}), ".first_step is finite and above 0");
+    EXPECT_MISUSE(AssertionError, odeint(bent, y0, times, {.max_step = x}), ".max_step is finite and above 0");
+    auto compiled = function([&](const Tensor &limit) { return odeint(bent, y0, times, {.max_step = limit}).y; });
+    EXPECT_CONTAINS(errorOf<AssertionError>([&] { compiled(x); }), ".max_step is finite and above 0");
+  }
+  const Tensor zero = scalar<double>(0);
+  EXPECT_MISUSE(AssertionError, odeint(bent, y0, times, {.rtol = zero, .atol = 0}), ".rtol and .atol are both 0");
+  EXPECT_NEAR(odeint(bent, y0, times, {.rtol = zero, .first_step = scalar(1)}).y[1].item<double>(), bentAt(1, 1), 1e-6);
+}
+
 TEST(Odeint, StatisticsCountEvaluations) {
   int calls = 0;
   auto counted = [&](const Tensor &t, const Tensor &y) {
