@@ -161,7 +161,12 @@ OdeResult integrateAdaptively(const Method &method, const Problem &problem, cons
   initial.step = stop_gradient(limited(step));
   initial.y = y0;
   initial.memory = method.begin(problem, y0, slope, initial.step);
-  initial.status = scalar<std::int32_t>(kRunning);
+  // Without finite numbers to begin with, all steps would be rejected.
+  Tensor isFinite = isfinite(times.first) & isfinite(span);
+  for (const State &state : {y0, slope})
+    for (const Tensor &x : state)
+      isFinite = isFinite & all(isfinite(x));
+  initial.status = stop_gradient(where(isFinite, scalar<std::int32_t>(kRunning), scalar(code(OdeStatus::NotFinite))));
   const std::int64_t evaluations = options.first_step ? 1 : 2;
   initial.counts = {scalar<std::int64_t>(0), scalar<std::int64_t>(0), scalar<std::int64_t>(evaluations),
                     scalar<std::int64_t>(1)};

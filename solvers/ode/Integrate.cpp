@@ -157,6 +157,8 @@ OdeResult solve(const char *what, const Problem &problem, const State &y0, const
   OdeResult result = integrateAdaptively(*method, problem, y0, times, events, options);
   if (options.on_failure == OnFailure::Throw) {
     const Tensor &status = result.statistics.status;
+    assert_true(status != static_cast<std::int32_t>(OdeStatus::NotFinite),
+                std::string(what) + ": the times, the initial state or its derivative there are not finite");
     assert_true(status != static_cast<std::int32_t>(OdeStatus::TooManySteps),
                 std::string(what) +
                     ": the last time was not reached within .max_steps = " + std::to_string(options.max_steps) +

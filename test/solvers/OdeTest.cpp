@@ -257,6 +257,29 @@ TEST(Odeint, FailuresAreErrorsOrAStatus) {
   EXPECT_TRUE(std::isnan(few.y[1].item<double>()));
 }
 
+TEST(Odeint, WithoutFiniteNumbersNoStepIsTaken) {
+  const double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  auto decay = [](const Tensor &, const Tensor &y) { return -y; };
+  auto undefined = [](const Tensor &, const Tensor &y) { return y * std::numeric_limits<double>::quiet_NaN(); };
+  const char *text = "odeint: the times, the initial state or its derivative there are not finite";
+  const Tensor times = tensor<double>({0, 1, 2}), one = scalar<double>(1);
+  EXPECT_MISUSE(AssertionError, odeint(decay, scalar<double>(nan), times), text);
+  EXPECT_MISUSE(AssertionError, odeint(undefined, one, times), text);
+  EXPECT_MISUSE(AssertionError, odeint(decay, one, tensor<double>({0, infinity})), text);
+  EXPECT_MISUSE(AssertionError, odeint(decay, one, tensor<double>({0, 1, infinity}), {.first_step = 1}), text);
+  for (OdeMethod method : {OdeMethod::DormandPrince8, OdeMethod::Rodas5P, OdeMethod::Bdf}) {
+    auto solve = [&](const Tensor &y) {
+      return odeint(decay, y, times, {.method = method, .on_failure = OnFailure::Report});
+    };
+    const auto together = function(vmap(solve))(tensor<double>({1, nan}));
+    EXPECT_EQ(together.statistics.status[0].item<std::int32_t>(), static_cast<std::int32_t>(OdeStatus::Success));
+    EXPECT_EQ(together.statistics.status[1].item<std::int32_t>(), static_cast<std::int32_t>(OdeStatus::NotFinite));
+    EXPECT_EQ(together.statistics.rejected[1].item<std::int64_t>(), 0);
+    EXPECT_NEAR(together.y[0][2].item<double>(), std::exp(-2), 1e-4);
+    EXPECT_TRUE(std::isnan(together.y[1][2].item<double>()));
+  }
+}
+
 TEST(Odeint, LoopsOfSmallStatesAreOneKernel) {
   const Tensor y0 = tensor<double>({1, 1, 1}), times = timesTo(2, 50);
   auto lorenz = [](const Tensor &, const Tensor &s) {

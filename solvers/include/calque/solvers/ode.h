@@ -66,6 +66,7 @@ enum class OdeStatus : std::int32_t {
   Event = 1,        // a terminal event ended it
   TooManySteps = 2, // max_steps attempts did not suffice
   StepTooSmall = 3, // a step below min_step was needed: f is not smooth, not finite, or the tolerance is too small
+  NotFinite = 4,    // a time, y0 or f there is NaN or infinite: no step was taken
 };
 enum class OnFailure {
   Throw,  // AssertionError, at the call
@@ -105,8 +106,8 @@ template <typename Y> struct OdeSolution {
 
 // An event is where g(t, y) changes its sign along the solution. g returns a scalar of the state's type. The place is
 // found on the interpolant of the step, to the precision of its numbers. First and second derivatives of the place are
-// those of the implicit function theorem; a third one is an AssertionError of the call. One sign change is found in each
-// step. Where g is 0 at the first time, that is no event.
+// those of the implicit function theorem; a third one is an AssertionError of the call. One sign change is found in
+// each step. Where g is 0 at the first time, that is no event.
 template <typename Y> struct Event {
   std::function<Tensor(const Tensor &t, const Y &y)> g;
   bool terminal = true;      // the integration ends here
