@@ -367,5 +367,19 @@ TEST(Roots, WithoutConvergenceAResultTellsIt) {
   EXPECT_FALSE(r.converged.item<bool>());
 }
 
+// The idiom of docs/solvers-optimisation.md: x^2 = a has no root below 0, and the steps from 1 end at a slope of 0.
+TEST(Roots, OfProblemsMadeSafeHaveFiniteGradients) {
+  auto solve = [](const Tensor &a) {
+    auto f = [&](const Tensor &x) { return x * x - a; };
+    const Tensor fallback = scalar<double>(-1);
+    auto tried = solvers::newton(f, scalar<double>(1), {.require_convergence = false});
+    auto safe = [&](const Tensor &x) { return where(tried.converged, f(x), x - fallback); };
+    return solvers::newton(safe, where(tried.converged, tried.x, fallback)).x;
+  };
+  const Tensor as = tensor<double>({4, -1, -2});
+  expectNear(function(vmap(solve))(as), {2, -1, -1}, 1e-12);
+  expectNear(function(vmap(grad(solve)))(as), {0.25, 0, 0}, 1e-12);
+}
+
 } // namespace
 } // namespace calque::testing
