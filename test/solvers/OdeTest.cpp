@@ -261,12 +261,12 @@ TEST(Odeint, WithoutFiniteNumbersNoStepIsTaken) {
   const double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   auto decay = [](const Tensor &, const Tensor &y) { return -y; };
   auto undefined = [](const Tensor &, const Tensor &y) { return y * std::numeric_limits<double>::quiet_NaN(); };
-  const char *text = "odeint: the times, the initial state or its derivative there are not finite";
+  const char *expected = "odeint: the times, the initial state or its derivative there are not finite";
   const Tensor times = tensor<double>({0, 1, 2}), one = scalar<double>(1);
-  EXPECT_MISUSE(AssertionError, odeint(decay, scalar<double>(nan), times), text);
-  EXPECT_MISUSE(AssertionError, odeint(undefined, one, times), text);
-  EXPECT_MISUSE(AssertionError, odeint(decay, one, tensor<double>({0, infinity})), text);
-  EXPECT_MISUSE(AssertionError, odeint(decay, one, tensor<double>({0, 1, infinity}), {.first_step = 1}), text);
+  EXPECT_MISUSE(AssertionError, odeint(decay, scalar<double>(nan), times), expected);
+  EXPECT_MISUSE(AssertionError, odeint(undefined, one, times), expected);
+  EXPECT_MISUSE(AssertionError, odeint(decay, one, tensor<double>({0, infinity})), expected);
+  EXPECT_MISUSE(AssertionError, odeint(decay, one, tensor<double>({0, 1, infinity}), {.first_step = 1}), expected);
   for (OdeMethod method : {OdeMethod::DormandPrince8, OdeMethod::Rodas5P, OdeMethod::Bdf}) {
     auto solve = [&](const Tensor &y) {
       return odeint(decay, y, times, {.method = method, .on_failure = OnFailure::Report});
@@ -290,8 +290,9 @@ TEST(Odeint, LoopsOfSmallStatesAreOneKernel) {
     auto loss = [=](const Tensor &y) { return sum(solve(y)); };
     EXPECT_EQ(function(solve).ir("outlined", y0).find("calque_rt_while"), std::string::npos);
     // The gradient of Newton's iterations is an ordinary loop.
-    if (method != OdeMethod::Bdf)
+    if (method != OdeMethod::Bdf) {
       EXPECT_EQ(function(grad(loss)).ir("outlined", y0).find("calque_rt_while"), std::string::npos);
+    }
   }
 }
 

@@ -59,9 +59,9 @@ inline void expectCompiledGradients(const Body &f, const std::vector<Tensor> &in
 // The statement throws such an error, whose text contains a part and the line.
 #define EXPECT_MISUSE(Error, statement, part)                                                                          \
   do {                                                                                                                 \
-    std::string text = errorOf<Error>([&] { statement; });                                                             \
-    EXPECT_CONTAINS(text, part);                                                                                       \
-    EXPECT_CONTAINS(text, std::string(__FILE__) + ":" + std::to_string(__LINE__));                                     \
+    const std::string misuseText = errorOf<Error>([&] { statement; });                                                 \
+    EXPECT_CONTAINS(misuseText, part);                                                                                 \
+    EXPECT_CONTAINS(misuseText, std::string(__FILE__) + ":" + std::to_string(__LINE__));                               \
   } while (false)
 
 } // namespace calque::testing
