@@ -216,19 +216,25 @@ bool Learner::check() {
 
 std::uint64_t Learner::shapeOf(const Graph &graph) {
   std::vector<std::size_t> shape(graph.limits);
+  // Values from outside have other numbers in another trace.
+  auto addOrigin = [&](const Origin &origin) {
+    shape.push_back(static_cast<std::size_t>(origin.from) +
+                    (origin.from == Origin::From::Outside ? 0 : 8 * static_cast<std::size_t>(origin.number)));
+  };
   auto add = [&](const std::vector<GraphStep> &steps) {
     shape.push_back(steps.size());
     for (const GraphStep &step : steps)
-      for (const Origin &operand : step.operands)
-        shape.push_back(static_cast<std::size_t>(operand.from) +
-                        (operand.from == Origin::From::Outside ? 0 : 8 * static_cast<std::size_t>(operand.number)));
+      std::ranges::for_each(step.operands, addOrigin);
   };
   for (const State &state : graph.states) {
     shape.insert(shape.end(), {state.numParameters, static_cast<std::size_t>(state.counter + 1), state.isEnd});
     add(state.steps);
+    addOrigin(state.condition);
+    std::ranges::for_each(state.results, addOrigin);
     for (const Edge &edge : state.edges) {
       shape.push_back(static_cast<std::size_t>(edge.to + 1));
       add(edge.steps);
+      std::ranges::for_each(edge.arguments, addOrigin);
     }
   }
   return absl::HashOf(shape) | 1;
