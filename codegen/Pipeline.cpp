@@ -55,6 +55,7 @@ void differentiate(OpPassManager &manager, const CompileOptions &options) {
 }
 
 void simplify(OpPassManager &manager, const CompileOptions &options) {
+  manager.addNestedPass<func::FuncOp>(createWidenElements());
   manager.addNestedPass<func::FuncOp>(createStateToValues());
   if (options.optimize) {
     manager.addNestedPass<func::FuncOp>(createUnrollLoops());

@@ -100,22 +100,12 @@ Value foldSelect(SelectOp select) {
   return {};
 }
 
-// Whether every element of the type is one of the wider type, exactly.
-bool holdsAll(Type wide, Type type) {
-  const ElementType from(type), to(wide);
-  if (wide == type || from.isBool())
-    return true;
-  if (to.isBool() || (from.isFloat() && !to.isFloat()))
-    return false;
-  return from.digits() <= to.digits();
-}
-
 Value foldCast(CastOp op) {
   if (op.getX().getType() == op.getType())
     return op.getX();
   auto inner = op.getX().getDefiningOp<CastOp>();
   if (inner && inner.getX().getType() == op.getType() &&
-      holdsAll(getElementTypeOrSelf(inner.getType()), getElementTypeOrSelf(op.getType())))
+      ElementType(op.getType()).isWithin(ElementType(inner.getType())))
     return inner.getX();
   return {};
 }

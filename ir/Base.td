@@ -25,19 +25,22 @@ def Calque_Stack : TypeDef<Calque_Dialect, "Stack"> {
   let summary = "stack";
 }
 
-// The element types of operands and results. The verifier refuses any other.
-def Calque_Tensor : RankedTensorOf<[I1, I32, I64, F32, F64]>;
+// The element types of operands and results. The verifier refuses any other. Integers with a sign have MLIR's types
+// without one; see ir/Signs.h.
+class Calque_TensorOf<list<Type> others = []>
+    : RankedTensorOf<[I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64, F16, BF16, F32, F64] # others>;
+def Calque_Tensor : Calque_TensorOf;
 
 // Stacks alone, and what may be either: values that an operation gives on as they are, chooses from or repeats.
 def Calque_StackTensor : RankedTensorOf<[Calque_Stack]>;
-def Calque_AnyTensor : RankedTensorOf<[I1, I32, I64, F32, F64, Calque_Stack]>;
+def Calque_AnyTensor : Calque_TensorOf<[Calque_Stack]>;
 
 // An operand that selects among the data, an index or a condition, so that its element type is apart from the data's. A C++
 // number in its place keeps its own type, and numbers among the data don't adopt that of the operand.
-def Calque_SelectingTensor : RankedTensorOf<[I1, I32, I64, F32, F64]>;
+def Calque_SelectingTensor : Calque_TensorOf;
 
 // An operand of which the operation uses only the type and the sizes.
-def Calque_SizesTensor : RankedTensorOf<[I1, I32, I64, F32, F64, Calque_Stack]>;
+def Calque_SizesTensor : Calque_TensorOf<[Calque_Stack]>;
 
 // An attribute that holds a DType.
 def Calque_DTypeAttr : TypeAttrBase<"::mlir::Type", "element type">;
@@ -167,6 +170,17 @@ def Calque_MayFailOnIntegers : NativeOpTrait<"MayFailOnIntegers"> {
   let cppNamespace = "::calque::ir";
 }
 
+// Arithmetic on elements, or an order of them, and not only moves from place to place. Of float16 and bfloat16, it is done
+// in float32, and each result is rounded (passes/WidenElements.cpp).
+def Calque_Computes : NativeOpTrait<"Computes"> {
+  let cppNamespace = "::calque::ir";
+}
+
+// A result of integers has the type in which these are accumulated: int64 of int8 (schema/include/calque/dtype.h).
+def Calque_Accumulates : NativeOpTrait<"Accumulates"> {
+  let cppNamespace = "::calque::ir";
+}
+
 class Calque_PureOp<string mnemonic, list<Trait> traits = []> : Calque_Op<mnemonic, traits # [Pure]>;
 
 // An operation that a function of a library computes: a kernel of runtime/libraries/, named by `kernel`.
@@ -178,7 +192,7 @@ class Calque_PureOp<string mnemonic, list<Trait> traits = []> : Calque_Op<mnemon
 //
 // runtime/libraries/KernelCall.h has what the kernel is given.
 class Calque_LibraryOp<string mnemonic, string typeRule, string kernelName, string dimensions, list<Trait> traits = []>
-    : Calque_PureOp<mnemonic, traits # [DeclareOpInterfaceMethods<Calque_LibraryOpInterface>]> {
+    : Calque_PureOp<mnemonic, traits # [Calque_Computes, DeclareOpInterfaceMethods<Calque_LibraryOpInterface>]> {
   let rule = typeRule;
   string kernel = kernelName;
   string signature = dimensions;

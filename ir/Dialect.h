@@ -33,6 +33,10 @@ template <typename Op> class Costly : public mlir::OpTrait::TraitBase<Op, Costly
 template <typename Op> class MayFail : public mlir::OpTrait::TraitBase<Op, MayFail> {};
 template <typename Op> class MayFailOnIntegers : public mlir::OpTrait::TraitBase<Op, MayFailOnIntegers> {};
 
+// See Calque_Computes and Calque_Accumulates.
+template <typename Op> class Computes : public mlir::OpTrait::TraitBase<Op, Computes> {};
+template <typename Op> class Accumulates : public mlir::OpTrait::TraitBase<Op, Accumulates> {};
+
 } // namespace calque::ir
 
 #include "ir/Dialect.h.inc"

@@ -22,6 +22,12 @@ Type toMlir(DType dtype, MLIRContext *context) {
       return Float32Type::get(context);
     else if constexpr (std::is_same_v<T, double>)
       return Float64Type::get(context);
+    else if constexpr (std::is_same_v<T, float16>)
+      return Float16Type::get(context);
+    else if constexpr (std::is_same_v<T, bfloat16>)
+      return BFloat16Type::get(context);
+    else if constexpr (std::is_unsigned_v<T>)
+      return IntegerType::get(context, 8 * sizeof(T), IntegerType::Unsigned);
     else
       return IntegerType::get(context, 8 * sizeof(T));
   });
@@ -68,10 +74,30 @@ FloatType ElementType::asFloat() const {
   return {};
 }
 
-TypedAttr ElementType::extreme(bool isLeast) const {
+TypedAttr ElementType::extreme(bool isLeast, bool isUnsigned) const {
   if (auto floating = dyn_cast<FloatType>(element))
     return FloatAttr::get(floating, APFloat::getInf(floating.getFloatSemantics(), isLeast));
+  if (isUnsigned)
+    return IntegerAttr::get(element, isLeast ? APInt::getMinValue(ofValue) : APInt::getMaxValue(ofValue));
   return IntegerAttr::get(element, isLeast ? APInt::getSignedMinValue(ofValue) : APInt::getSignedMaxValue(ofValue));
+}
+
+bool ElementType::isWithin(const ElementType &other) const {
+  if (element == other.element || isBool())
+    return true;
+  if (other.isBool() || (isFloat() && !other.isFloat()))
+    return false;
+  if (other.isFloat()) {
+    const auto &all = cast<FloatType>(other.element).getFloatSemantics();
+    if (!isFloat()) // the range, too: float16 has no numbers as large as 2^16
+      return digits() - !isUnsigned() <= other.digits() &&
+             static_cast<int>(digits() - !isUnsigned()) <= APFloat::semanticsMaxExponent(all);
+    const auto &own = cast<FloatType>(element).getFloatSemantics();
+    return digits() <= other.digits() && APFloat::semanticsMaxExponent(own) <= APFloat::semanticsMaxExponent(all);
+  }
+  if (isUnsigned() == other.isUnsigned())
+    return ofValue <= other.ofValue;
+  return isUnsigned() && ofValue < other.ofValue;
 }
 
 } // namespace calque::ir

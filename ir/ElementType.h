@@ -29,6 +29,10 @@ public:
   mlir::Type type() const { return element; }
   bool isBool() const { return kind == DTypeKind::Bool; }
   bool isInteger() const { return kind == DTypeKind::Integer; }
+  // By the type alone: see ir/Signs.h for code in which types say nothing of signs.
+  bool isUnsigned() const { return element.isUnsignedInteger(); }
+  // Whether it is only stored, and computed with as float32.
+  bool isHalf() const { return isFloat() && ofValue == 16; }
   bool isFloat() const { return kind == DTypeKind::Float; }
 
   // The bytes of an element in memory. A bool takes one.
@@ -44,8 +48,10 @@ public:
   // The integer type with as many bits as the value, and the float type with as many bits as the integer.
   mlir::IntegerType asBits() const;
   mlir::FloatType asFloat() const;
-  // The least or the largest element; infinities for floats.
-  mlir::TypedAttr extreme(bool isLeast) const;
+  // The least or the largest element, of an integer type with or without a sign; infinities for floats.
+  mlir::TypedAttr extreme(bool isLeast, bool isUnsigned) const;
+  // Whether every element is one of the other type, exactly.
+  bool isWithin(const ElementType &other) const;
 
   // How many elements a vector of so many bytes has.
   int64_t lanes(int64_t vectorBytes) const { return vectorBytes / inMemory; }

@@ -4,11 +4,13 @@
 
 include "ir/Base.td"
 
-class Calque_UnaryOp<string mnemonic, string typeRule, list<Trait> traits = []> : Calque_ElementwiseOp<mnemonic, traits> {
+class Calque_UnaryOp<string mnemonic, string typeRule, list<Trait> traits = []>
+    : Calque_ElementwiseOp<mnemonic, traits # [Calque_Computes]> {
   let arguments = (ins Calque_Tensor:$x);
   let rule = typeRule;
 }
-class Calque_BinaryOp<string mnemonic, string typeRule, list<Trait> traits = []> : Calque_ElementwiseOp<mnemonic, traits> {
+class Calque_BinaryOp<string mnemonic, string typeRule, list<Trait> traits = []>
+    : Calque_ElementwiseOp<mnemonic, traits # [Calque_Computes]> {
   let arguments = (ins Calque_Tensor:$lhs, Calque_Tensor:$rhs);
   let rule = typeRule;
 }

@@ -18,13 +18,13 @@ def Calque_ConstantOp : Calque_MovementOp<"constant", "constant", [ConstantLike]
   let notDifferentiable = 1;
   let hasFolder = 1;
 }
-def Calque_IotaOp : Calque_MovementOp<"iota", "iota"> {
+def Calque_IotaOp : Calque_MovementOp<"iota", "iota", [Calque_Computes]> {
   let summary = "The index along one axis, at every element of a shape";
   let arguments = (ins DenseI64ArrayAttr:$shape, Calque_DTypeAttr:$dtype, DefaultValuedAttr<I64Attr, "0">:$axis);
   let open = "iota_open";
   let notDifferentiable = 1;
 }
-def Calque_IotaOpenOp : Calque_MovementOp<"iota_open", "iotaOpen"> {
+def Calque_IotaOpenOp : Calque_MovementOp<"iota_open", "iotaOpen", [Calque_Computes]> {
   let summary = "An iota of sizes that tensors have";
   let arguments = (ins Variadic<Calque_Tensor>:$sources, DenseI64ArrayAttr:$shape, DenseI64ArrayAttr:$sizes, Calque_DTypeAttr:$dtype, I64Attr:$axis);
   let function = "";
@@ -216,7 +216,7 @@ def Calque_UpdateAtOp : Calque_PureOp<"update_at", [Calque_MayFail]> {
   let customVjp = 1;
   let linear = ["x", "slice"];
 }
-def Calque_GatherPutOp : Calque_PureOp<"gather_put", [Calque_MayFail]> {
+def Calque_GatherPutOp : Calque_PureOp<"gather_put", [Calque_MayFail, Calque_Computes]> {
   let summary = "Zeros of like's shape, to which slices are added along an axis at integer indices";
   let inMessages = "gather";
   let arguments = (ins Calque_Tensor:$slices, Calque_SizesTensor:$like, Calque_SelectingTensor:$indices, I64Attr:$axis);
@@ -237,7 +237,7 @@ def Calque_TakeAlongAxisOp : Calque_PureOp<"take_along_axis", [Calque_MayFail]> 
   let linear = ["x"];
   let batchAxis = 1;
 }
-def Calque_PutAlongAxisOp : Calque_PureOp<"put_along_axis", [Calque_MayFail]> {
+def Calque_PutAlongAxisOp : Calque_PureOp<"put_along_axis", [Calque_MayFail, Calque_Computes]> {
   let summary = "Zeros of like's shape, to each row of which along an axis the elements of x are added at the integer indices in the same row";
   let inMessages = "take_along_axis";
   let arguments = (ins Calque_Tensor:$x, Calque_SizesTensor:$like, Calque_SelectingTensor:$indices, I64Attr:$axis);
@@ -249,7 +249,8 @@ def Calque_PutAlongAxisOp : Calque_PureOp<"put_along_axis", [Calque_MayFail]> {
   let batchAxis = 1;
 }
 // Indices of dimensions: the last dimension of `indices` has one for each of the first dimensions of x.
-class Calque_NdOp<string mnemonic, string typeRule> : Calque_PureOp<mnemonic, [Calque_MayFail]> {
+class Calque_NdOp<string mnemonic, string typeRule, list<Trait> traits = []>
+    : Calque_PureOp<mnemonic, traits # [Calque_MayFail]> {
   let results = (outs Calque_Tensor:$result);
   let rule = typeRule;
   let failure = "`IndexError` for an index outside of [0, size of its dimension)";
@@ -267,18 +268,18 @@ def Calque_GatherNdLastOp : Calque_NdOp<"gather_nd_last", "gatherNd"> {
   let function = "";
   let linear = ["x"];
 }
-class Calque_ScatterNdOp<string mnemonic, string typeRule> : Calque_NdOp<mnemonic, typeRule> {
+class Calque_ScatterNdOp<string mnemonic, string typeRule, list<Trait> traits = []> : Calque_NdOp<mnemonic, typeRule, traits> {
   let arguments = (ins Calque_Tensor:$x, Calque_SelectingTensor:$indices, Calque_Tensor:$updates);
 }
 def Calque_ScatterNdSetOp : Calque_ScatterNdOp<"scatter_nd_set", "scatterNd"> {
   let summary = "x with the updates in place of the slices that gather_nd gives; of equal indices the last one counts, also for the gradient";
   let linear = ["x", "updates"];
 }
-def Calque_ScatterNdAddOp : Calque_ScatterNdOp<"scatter_nd_add", "scatterNdNumeric"> {
+def Calque_ScatterNdAddOp : Calque_ScatterNdOp<"scatter_nd_add", "scatterNdNumeric", [Calque_Computes]> {
   let summary = "x with the updates added to the slices that gather_nd gives, in their order";
   let linear = ["x", "updates"];
 }
-def Calque_ScatterNdMaxOp : Calque_ScatterNdOp<"scatter_nd_max", "scatterNdNumeric"> {
+def Calque_ScatterNdMaxOp : Calque_ScatterNdOp<"scatter_nd_max", "scatterNdNumeric", [Calque_Computes]> {
   let summary = "x with the larger of each element and the updates in the slices that gather_nd gives; NaN if one is, as all gradients are then; ties share the gradient";
   let customJvp = 1;
 }

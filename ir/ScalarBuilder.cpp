@@ -1,6 +1,7 @@
 #include "ir/ScalarBuilder.h"
 #include "ir/ElementType.h"
 #include "ir/Opaque.h"
+#include "ir/Signs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -22,12 +23,20 @@ template <typename FloatOp, typename IntOp> Value either(ScalarBuilder &b, Value
 }
 
 Value compare(ScalarBuilder &b, arith::CmpFPredicate floats, arith::CmpIPredicate signedInts,
-              arith::CmpIPredicate bools, Value x, Value y) {
+              arith::CmpIPredicate unsignedInts, Value x, Value y) {
   if (isFloatScalar(x))
     return arith::CmpFOp::create(b.builder, b.location, floats, x, y);
-  return arith::CmpIOp::create(b.builder, b.location, ElementType(x).isBool() ? bools : signedInts, x, y);
+  const bool hasNoSign = b.takesUnsigned || ElementType(x).isBool();
+  return arith::CmpIOp::create(b.builder, b.location, hasNoSign ? unsignedInts : signedInts, x, y);
 }
 } // namespace
+
+ScalarBuilder ScalarBuilder::of(Operation *op) const {
+  ScalarBuilder result(*this);
+  result.takesUnsigned = hasUnsignedOperand(op);
+  result.givesUnsigned = isUnsignedResult(op, 0);
+  return result;
+}
 
 Value ScalarBuilder::constant(schema::Scalar value, Type type) {
   return arith::ConstantOp::create(builder, location, elementAttr(value, type));
@@ -41,7 +50,12 @@ Value ScalarBuilder::div(Value a, Value b) {
   if (isFloatScalar(a))
     return arith::DivFOp::create(builder, location, a, b);
   // The processor traps on a zero divisor and on smallest / -1, so the divisor is replaced in both cases.
-  Value zero = constant(0, a), one = constant(1, a), minusOne = constant(-1, a);
+  Value zero = constant(0, a), one = constant(1, a);
+  if (takesUnsigned) {
+    Value isByZero = equal(b, zero), other = select(isByZero, one, b);
+    return select(isByZero, zero, arith::DivUIOp::create(builder, location, a, other));
+  }
+  Value minusOne = constant(-1, a);
   Value isZero = equal(b, zero), isMinusOne = equal(b, minusOne);
   Value divisor = select(logicalOr(isZero, isMinusOne), one, b);
   Value quotient = arith::DivSIOp::create(builder, location, a, divisor);
@@ -51,8 +65,10 @@ Value ScalarBuilder::div(Value a, Value b) {
 Value ScalarBuilder::fmod(Value a, Value b) {
   if (isFloatScalar(a))
     return arith::RemFOp::create(builder, location, a, b);
-  Value zero = constant(0, a), one = constant(1, a), minusOne = constant(-1, a);
-  Value isZero = equal(b, zero), isMinusOne = equal(b, minusOne);
+  Value zero = constant(0, a), one = constant(1, a);
+  if (takesUnsigned)
+    return arith::RemUIOp::create(builder, location, a, select(equal(b, zero), one, b));
+  Value minusOne = constant(-1, a), isZero = equal(b, zero), isMinusOne = equal(b, minusOne);
   // By 1 nothing is left, nor by -1.
   return arith::RemSIOp::create(builder, location, a, select(logicalOr(isZero, isMinusOne), one, b));
 }
@@ -125,7 +141,7 @@ static Value opaque(ScalarBuilder &b, Value x) { return makeOpaque(b.builder, b.
 static Value integerPower(ScalarBuilder &s, Value a, Value b) {
   Value zero = s.constant(0, a), one = s.constant(1, a), result = one, square = a;
   const unsigned bits = ElementType(a).bits();
-  for (unsigned i = 0; i + 1 < bits; ++i) {
+  for (unsigned i = 0; i + !s.takesUnsigned < bits; ++i) {
     Value bit = s.constant(static_cast<int64_t>(uint64_t(1) << i), a);
     Value isSet = s.notEqual(arith::AndIOp::create(s.builder, s.location, b, bit), zero);
     Value factor = s.select(isSet, square, one);
@@ -166,8 +182,14 @@ Value ScalarBuilder::sign(Value x) {
   return select(isNegative, minusOne, select(isPositive, one, x));
 }
 
-Value ScalarBuilder::maximum(Value a, Value b) { return either<arith::MaximumFOp, arith::MaxSIOp>(*this, a, b); }
-Value ScalarBuilder::minimum(Value a, Value b) { return either<arith::MinimumFOp, arith::MinSIOp>(*this, a, b); }
+Value ScalarBuilder::maximum(Value a, Value b) {
+  return takesUnsigned ? either<arith::MaximumFOp, arith::MaxUIOp>(*this, a, b)
+                       : either<arith::MaximumFOp, arith::MaxSIOp>(*this, a, b);
+}
+Value ScalarBuilder::minimum(Value a, Value b) {
+  return takesUnsigned ? either<arith::MinimumFOp, arith::MinUIOp>(*this, a, b)
+                       : either<arith::MinimumFOp, arith::MinSIOp>(*this, a, b);
+}
 
 Value ScalarBuilder::equal(Value a, Value b) {
   return compare(*this, arith::CmpFPredicate::OEQ, arith::CmpIPredicate::eq, arith::CmpIPredicate::eq, a, b);
@@ -190,41 +212,73 @@ Value ScalarBuilder::logicalOr(Value a, Value b) { return arith::OrIOp::create(b
 Value ScalarBuilder::logicalXor(Value a, Value b) { return arith::XOrIOp::create(builder, location, a, b); }
 Value ScalarBuilder::logicalNot(Value x) { return logicalXor(x, constant(1, x)); }
 
+// Of a float that is wider than float32 or an integer, rounded once.
+static Value roundedToHalf(ScalarBuilder &s, Value x, FloatType half) {
+  if (isFloatScalar(x))
+    return arith::TruncFOp::create(s.builder, s.location, half, x);
+  // float32 has all integers of 16 bits, float64 those of 32. Of wider ones that float64 does not have the lowest bits
+  // become one that says whether any of them is set: no rounding to a half sees more of them.
+  const unsigned bits = ElementType(x).bits();
+  if (bits == 64) {
+    Value low = s.constant(0xfff, x), zero = s.constant(0, x), sticky = s.constant(0x1000, x);
+    Value rest = arith::AndIOp::create(s.builder, s.location, x, low);
+    Value upper = arith::XOrIOp::create(s.builder, s.location, x, rest), isAny = s.notEqual(rest, zero);
+    Value rounded = arith::OrIOp::create(s.builder, s.location, upper, s.select(isAny, sticky, zero));
+    Value bound = s.constant(int64_t(1) << 52, x), least = s.constant(-(int64_t(1) << 52), x);
+    Value isSmall = s.less(x, bound);
+    if (!s.takesUnsigned)
+      isSmall = s.logicalAnd(isSmall, s.less(least, x));
+    x = s.select(isSmall, x, rounded);
+  }
+  Value wide = s.castTo(x, bits <= 16 ? Type(s.builder.getF32Type()) : Type(s.builder.getF64Type()));
+  return arith::TruncFOp::create(s.builder, s.location, half, wide);
+}
+
+static Value floatToInteger(ScalarBuilder &s, Value x, Type type) {
+  // The bounds are powers of two, which every float type represents; it can't represent every largest integer.
+  const unsigned width = ElementType(type).bits();
+  const double bound = std::ldexp(1.0, static_cast<int>(width) - !s.givesUnsigned);
+  Value low = s.constant(s.givesUnsigned ? 0 : -bound, x), high = s.constant(bound, x);
+  Value notBelow = s.lessEqual(low, x), isBelowHigh = s.less(x, high);
+  Value inside = s.logicalAnd(notBelow, isBelowHigh), taken = s.select(inside, x, s.constant(0, x));
+  Value converted = s.givesUnsigned ? arith::FPToUIOp::create(s.builder, s.location, type, taken).getResult()
+                                    : arith::FPToSIOp::create(s.builder, s.location, type, taken).getResult();
+  auto extreme = [&](bool isLeast) -> Value {
+    return arith::ConstantOp::create(s.builder, s.location, ElementType(type).extreme(isLeast, s.givesUnsigned));
+  };
+  Value largest = extreme(false), smallest = extreme(true);
+  Value isAbove = s.lessEqual(high, x), isBelow = s.less(x, low);
+  return s.select(isAbove, largest, s.select(isBelow, smallest, converted));
+}
+
 Value ScalarBuilder::castTo(Value x, Type type) {
   Type from = x.getType();
   if (from == type)
     return x;
+  // No arithmetic is done on halves.
+  if (ElementType(from).isHalf() && !type.isF64())
+    x = arith::ExtFOp::create(builder, location, builder.getF32Type(), x);
+  if (x.getType() == type)
+    return x;
   if (ElementType(type).isBool())
     return notEqual(x, constant(0, x));
+  const bool isOfUnsigned = takesUnsigned || ElementType(from).isBool();
   if (auto floating = dyn_cast<FloatType>(type)) {
-    if (ElementType(from).isBool())
-      return arith::UIToFPOp::create(builder, location, type, x);
+    if (ElementType(type).isHalf())
+      return roundedToHalf(*this, x, floating);
     if (!isFloatScalar(x))
-      return arith::SIToFPOp::create(builder, location, type, x);
-    if (cast<FloatType>(from).getWidth() < floating.getWidth())
+      return isOfUnsigned ? arith::UIToFPOp::create(builder, location, type, x).getResult()
+                          : arith::SIToFPOp::create(builder, location, type, x).getResult();
+    if (cast<FloatType>(x.getType()).getWidth() < floating.getWidth())
       return arith::ExtFOp::create(builder, location, type, x);
     return arith::TruncFOp::create(builder, location, type, x);
   }
-  unsigned width = ElementType(type).bits();
-  if (isFloatScalar(x)) {
-    // The bound is 2^(width-1), which every float type represents; it can't represent every largest integer.
-    double bound = std::ldexp(1.0, static_cast<int>(width) - 1);
-    Value low = constant(-bound, x), high = constant(bound, x);
-    Value notBelow = lessEqual(low, x), isBelowHigh = less(x, high);
-    Value inside = logicalAnd(notBelow, isBelowHigh);
-    Value converted = arith::FPToSIOp::create(builder, location, type, select(inside, x, constant(0, x)));
-    Value largest =
-        arith::ConstantOp::create(builder, location, builder.getIntegerAttr(type, APInt::getSignedMaxValue(width)));
-    Value smallest =
-        arith::ConstantOp::create(builder, location, builder.getIntegerAttr(type, APInt::getSignedMinValue(width)));
-    Value isAbove = lessEqual(high, x), isBelow = less(x, low);
-    return select(isAbove, largest, select(isBelow, smallest, converted));
-  }
-  if (ElementType(from).isBool())
-    return arith::ExtUIOp::create(builder, location, type, x);
-  if (ElementType(from).bits() < width)
-    return arith::ExtSIOp::create(builder, location, type, x);
-  return arith::TruncIOp::create(builder, location, type, x);
+  if (isFloatScalar(x))
+    return floatToInteger(*this, x, type);
+  if (ElementType(from).bits() > ElementType(type).bits())
+    return arith::TruncIOp::create(builder, location, type, x);
+  return isOfUnsigned ? arith::ExtUIOp::create(builder, location, type, x).getResult()
+                      : arith::ExtSIOp::create(builder, location, type, x).getResult();
 }
 
 } // namespace calque::ir

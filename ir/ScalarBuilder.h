@@ -13,6 +13,8 @@ namespace calque::ir {
 class ScalarBuilder {
 public:
   ScalarBuilder(mlir::OpBuilder &builder, mlir::Location location) : builder(builder), location(location) {}
+  // The same for the elements of an operation of the dialect, whose integers may have no sign (ir/Signs.h).
+  ScalarBuilder of(mlir::Operation *op) const;
 
   using Value = mlir::Value;
   // The number as an element of a type, rounded to the nearest if it is a floating-point type.
@@ -61,6 +63,8 @@ public:
 
   mlir::OpBuilder &builder;
   mlir::Location location;
+  // Whether integers that are taken have no sign, and those that castTo gives.
+  bool takesUnsigned = false, givesUnsigned = false;
 };
 
 } // namespace calque::ir

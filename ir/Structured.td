@@ -5,14 +5,15 @@
 include "ir/Base.td"
 
 //===-- Reductions: Reduction.cpp ---------------------------------------------------------------===//
-class Calque_ReductionOp<string mnemonic, string typeRule, list<Trait> traits = []> : Calque_PureOp<mnemonic, traits> {
+class Calque_ReductionOp<string mnemonic, string typeRule, list<Trait> traits = []>
+    : Calque_PureOp<mnemonic, traits # [Calque_Computes]> {
   let arguments = (ins Calque_Tensor:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axes, DefaultValuedAttr<BoolAttr, "false">:$keepdims);
   let results = (outs Calque_Tensor:$result);
   let rule = typeRule;
   let description = "Negative axes count from the end; no axes mean all. `keepdims` leaves the reduced dimensions with size 1.";
 }
-def Calque_SumOp : Calque_ReductionOp<"reduce_sum", "reduceNumeric"> {
-  let summary = "The sum of the elements over axes; 0 of none";
+def Calque_SumOp : Calque_ReductionOp<"reduce_sum", "reduceNumeric", [Calque_Accumulates]> {
+  let summary = "The sum of the elements over axes; 0 of none; of integers with 8 and 16 bits, as int64 or uint64";
   let function = "sum";
   let customVjp = 1;
   let linear = ["x"];
@@ -29,8 +30,8 @@ def Calque_ReduceMinOp : Calque_ReductionOp<"reduce_min", "reduceNumericNonEmpty
   let customVjp = 1;
   let customJvp = 1;
 }
-def Calque_ProdOp : Calque_ReductionOp<"reduce_prod", "reduceNumeric"> {
-  let summary = "The product of the elements over axes; 1 of none";
+def Calque_ProdOp : Calque_ReductionOp<"reduce_prod", "reduceNumeric", [Calque_Accumulates]> {
+  let summary = "The product of the elements over axes; 1 of none; of integers with 8 and 16 bits, as int64 or uint64";
   let function = "prod";
   let customVjp = 1;
   let customJvp = 1;
@@ -58,7 +59,7 @@ def Calque_LogSumExpOp : Calque_ReductionOp<"logsumexp", "reduceFloatNonEmpty", 
   let expands = 1;
   let customJvp = 1;
 }
-def Calque_SoftmaxOp : Calque_PureOp<"softmax", [DeclareOpInterfaceMethods<Calque_CompositeOpInterface>]> {
+def Calque_SoftmaxOp : Calque_PureOp<"softmax", [Calque_Computes, Calque_Computes, DeclareOpInterfaceMethods<Calque_CompositeOpInterface>]> {
   let summary = "exp(x) / sum(exp(x)) over one axis, without overflow";
   let arguments = (ins Calque_Tensor:$x, DefaultValuedAttr<I64Attr, "-1">:$axis);
   let results = (outs Calque_Tensor:$result);
@@ -67,7 +68,7 @@ def Calque_SoftmaxOp : Calque_PureOp<"softmax", [DeclareOpInterfaceMethods<Calqu
   let expands = 1;
   let customJvp = 1;
 }
-def Calque_LogSoftmaxOp : Calque_PureOp<"log_softmax", [DeclareOpInterfaceMethods<Calque_CompositeOpInterface>]> {
+def Calque_LogSoftmaxOp : Calque_PureOp<"log_softmax", [Calque_Computes, DeclareOpInterfaceMethods<Calque_CompositeOpInterface>]> {
   let summary = "log(softmax(x)) over one axis, exact where softmax is near 0 or 1";
   let arguments = (ins Calque_Tensor:$x, DefaultValuedAttr<I64Attr, "-1">:$axis);
   let results = (outs Calque_Tensor:$result);
@@ -76,7 +77,7 @@ def Calque_LogSoftmaxOp : Calque_PureOp<"log_softmax", [DeclareOpInterfaceMethod
   let expands = 1;
   let customJvp = 1;
 }
-class Calque_ArgOp<string mnemonic> : Calque_PureOp<mnemonic> {
+class Calque_ArgOp<string mnemonic> : Calque_PureOp<mnemonic, [Calque_Computes]> {
   let arguments = (ins Calque_Tensor:$x, DefaultValuedAttr<I64Attr, "-1">:$axis);
   let results = (outs Calque_Tensor:$result);
   let rule = "argExtreme";
@@ -88,7 +89,7 @@ def Calque_ArgMaxOp : Calque_ArgOp<"argmax"> {
 def Calque_ArgMinOp : Calque_ArgOp<"argmin"> {
   let summary = "The index of the smallest element over one axis, the first of equals, as int64; NaN counts as smallest";
 }
-def Calque_AxisSizeOp : Calque_PureOp<"axis_size"> {
+def Calque_AxisSizeOp : Calque_PureOp<"axis_size", [Calque_Computes]> {
   let summary = "The number of elements of x over axes, as a scalar of x's type";
   let inMessages = "mean";
   let arguments = (ins Calque_Tensor:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axes);
@@ -97,7 +98,7 @@ def Calque_AxisSizeOp : Calque_PureOp<"axis_size"> {
   let function = "";
   let notDifferentiable = 1;
 }
-def Calque_SumLikeOp : Calque_PureOp<"sum_like"> {
+def Calque_SumLikeOp : Calque_PureOp<"sum_like", [Calque_Computes]> {
   let summary = "Sums x over the dimensions along which a tensor of like's shape was broadcast to x's";
   let inMessages = "sum";
   let arguments = (ins Calque_Tensor:$x, Calque_SizesTensor:$like);
@@ -109,7 +110,7 @@ def Calque_SumLikeOp : Calque_PureOp<"sum_like"> {
 }
 
 //===-- Cumulative: Cumulative.cpp --------------------------------------------------------------===//
-class Calque_CumulativeOp<string mnemonic> : Calque_PureOp<mnemonic> {
+class Calque_CumulativeOp<string mnemonic> : Calque_PureOp<mnemonic, [Calque_Computes, Calque_Accumulates]> {
   let arguments = (ins Calque_Tensor:$x, DefaultValuedAttr<I64Attr, "0">:$axis, DefaultValuedAttr<BoolAttr, "false">:$exclusive,
                        DefaultValuedAttr<BoolAttr, "false">:$reverse);
   let results = (outs Calque_Tensor:$result);
@@ -118,15 +119,15 @@ class Calque_CumulativeOp<string mnemonic> : Calque_PureOp<mnemonic> {
   let customVjp = 1;
 }
 def Calque_CumSumOp : Calque_CumulativeOp<"cumsum"> {
-  let summary = "The sums of the elements up to each one along an axis";
+  let summary = "The sums of the elements up to each one along an axis; of integers with 8 and 16 bits, as int64 or uint64";
   let linear = ["x"];
 }
 def Calque_CumProdOp : Calque_CumulativeOp<"cumprod"> {
-  let summary = "The products of the elements up to each one along an axis";
+  let summary = "The products of the elements up to each one along an axis; of integers with 8 and 16 bits, as int64 or uint64";
   let customJvp = 1;
 }
 // Derivatives of products divide by no element, which may be 0: they are such recurrences, whose own derivatives are others.
-def Calque_LinearRecurrenceOp : Calque_PureOp<"linear_recurrence"> {
+def Calque_LinearRecurrenceOp : Calque_PureOp<"linear_recurrence", [Calque_Computes]> {
   let summary = "h[k] = factors[k] * h[k - 1] + terms[k] along an axis, from h = 0; in reverse h[k + 1]";
   let inMessages = "cumprod";
   let arguments = (ins Calque_Tensor:$factors, Calque_Tensor:$terms, I64Attr:$axis, BoolAttr:$reverse);
@@ -138,7 +139,7 @@ def Calque_LinearRecurrenceOp : Calque_PureOp<"linear_recurrence"> {
 }
 
 //===-- Contractions: Contract.cpp --------------------------------------------------------------===//
-def Calque_ContractOp : Calque_PureOp<"contract", [Calque_Costly]> {
+def Calque_ContractOp : Calque_PureOp<"contract", [Calque_Costly, Calque_Computes]> {
   let summary = "Sums products over pairs of contracting dimensions, for each index of the batch dimensions";
   let description = "The result's dimensions are those of the batch, then what is left of lhs, then of rhs.";
   let arguments = (ins Calque_Tensor:$lhs, Calque_Tensor:$rhs, DenseI64ArrayAttr:$lhs_batch, DenseI64ArrayAttr:$rhs_batch,
@@ -152,7 +153,8 @@ def Calque_ContractOp : Calque_PureOp<"contract", [Calque_Costly]> {
 //===-- Convolutions and pooling: Convolution.cpp -----------------------------------------------===//
 // Windows slide along one to three dimensions, as many as there are strides, of images [N,...,C]. `padding` is "same" or
 // "valid"; with "valid", `pads` may give numbers: those before and behind each dimension. None mean no padding.
-class Calque_WindowOp<string mnemonic, string typeRule, list<Trait> traits = []> : Calque_PureOp<mnemonic, traits> {
+class Calque_WindowOp<string mnemonic, string typeRule, list<Trait> traits = []>
+    : Calque_PureOp<mnemonic, traits # [Calque_Computes]> {
   let results = (outs Calque_Tensor:$result);
   let rule = typeRule;
   let customVjp = 1;

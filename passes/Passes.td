@@ -66,6 +66,27 @@ def ExpandComposites : Pass<"calque-expand-composites", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::calque::ir::CalqueDialect"];
 }
 
+def WidenElements : Pass<"calque-widen-elements", "::mlir::func::FuncOp"> {
+  let summary = "Compute with float16 and bfloat16 as float32, and sum small integers as large ones";
+  let description = [{
+    Each operation with arithmetic on elements takes its operands as float32, and its result is rounded. Those that move
+    elements only stay as they are. So a sum is accumulated as one of float32 is, and rounded once. The operand of a sum
+    or product along an axis whose result is of a wider integer type is cast to it.
+
+    ```mlir
+    %z = calque.add %x, %y : (tensor<4xf16>, tensor<4xf16>) -> tensor<4xf16>
+    ```
+    becomes
+    ```mlir
+    %a = calque.cast %x {dtype = f32} : (tensor<4xf16>) -> tensor<4xf32>
+    %b = calque.cast %y {dtype = f32} : (tensor<4xf16>) -> tensor<4xf32>
+    %c = calque.add %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    %z = calque.cast %c {dtype = f16} : (tensor<4xf32>) -> tensor<4xf16>
+    ```
+  }];
+  let dependentDialects = ["::calque::ir::CalqueDialect"];
+}
+
 def UnrollLoops : Pass<"calque-unroll-loops", "::mlir::func::FuncOp"> {
   let summary = "Replace loops of a few known iterations by these";
   let description = [{

@@ -22,7 +22,7 @@ constexpr unsigned kMostIterations = 8, kMostOperations = 128;
 
 bool isIntegerScalar(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
-  return type.getRank() == 0 && isa<IntegerType>(type.getElementType());
+  return type.getRank() == 0 && type.getElementType().isSignlessInteger(); // MLIR folds no others
 }
 
 // Integer scalars that are known: their elements, null for others. They come from the operations' own meaning, which is

@@ -63,23 +63,46 @@ template <typename T> Decimal positional(T value) {
   return result;
 }
 
+// A truth value in memory: a byte that is 0 or 1.
+enum class Truth : uint8_t {};
+
+// What is printed of an element. Of a half it is the float with the fewest digits that reads back as the same half.
+template <typename T> T shownOf(T value) { return value; }
+template <typename T>
+  requires detail::kIsHalf<T>
+float shownOf(T value) {
+  if (!std::isfinite(float(value)))
+    return value;
+  for (int precision = 0;; ++precision) {
+    char digits[32];
+    const char *end = std::to_chars(digits, digits + sizeof digits, float(value), std::chars_format::scientific, precision).ptr;
+    float shown = 0;
+    std::from_chars(digits, end, shown);
+    if (T(shown).bits() == value.bits())
+      return shown;
+  }
+}
+
 // The magnitude from which on NumPy uses an exponent: `limit`, or less where the type has fewer digits.
-template <std::floating_point T> T exponentLimit(T limit) {
-  return std::min(limit, std::pow(T(10), T(std::numeric_limits<T>::digits10)));
+template <typename T> detail::Arithmetic<T> exponentLimit(double limit) {
+  return static_cast<detail::Arithmetic<T>>(std::min(limit, std::pow(10.0, std::numeric_limits<T>::digits10)));
 }
 
 // The text of a tensor of rank 0. NumPy's scalars have other bounds than its arrays, and no fixed precision.
-std::string scalarText(uint8_t value) { return value ? "True" : "False"; }
+std::string scalarText(Truth value) { return value != Truth() ? "True" : "False"; }
 
-template <std::signed_integral T> std::string scalarText(T value) { return std::to_string(value); }
+template <std::integral T> std::string scalarText(T value) { return std::to_string(value); }
 
-template <std::floating_point T> std::string scalarText(T value) {
+template <typename T>
+  requires detail::kIsFloating<T>
+std::string scalarText(T element) {
+  const auto value = shownOf(element);
   if (std::isnan(value))
     return "nan"; // whatever its sign
   if (std::isinf(value))
     return value < 0 ? "-inf" : "inf";
   double magnitude = std::abs(static_cast<double>(value));
-  double limit = std::is_same_v<T, double> ? 1e16 : static_cast<double>(exponentLimit(T(1e16)));
+  double limit = std::is_same_v<T, double> ? 1e16 : static_cast<double>(exponentLimit<T>(1e16));
   if (magnitude == 0 || (magnitude >= 1e-4 && magnitude < limit)) {
     Decimal parts = positional(value);
     return parts.whole + "." + (parts.fraction.empty() ? "0" : parts.fraction);
@@ -95,13 +118,13 @@ std::string rightAligned(const std::string &text, size_t width) {
 // The format of a tensor's elements. It follows from all elements that are shown, so that they have one width.
 template <typename T> class ElementFormat;
 
-template <> class ElementFormat<uint8_t> {
+template <> class ElementFormat<Truth> {
 public:
-  explicit ElementFormat(const std::vector<uint8_t> &) {}
-  std::string operator()(uint8_t value) const { return value ? " True" : "False"; }
+  explicit ElementFormat(const std::vector<Truth> &) {}
+  std::string operator()(Truth value) const { return value != Truth() ? " True" : "False"; }
 };
 
-template <std::signed_integral T> class ElementFormat<T> {
+template <std::integral T> class ElementFormat<T> {
 public:
   explicit ElementFormat(const std::vector<T> &shown) {
     for (T value : shown)
@@ -113,23 +136,29 @@ private:
   size_t width = 0;
 };
 
-template <std::floating_point T> class ElementFormat<T> {
+template <typename T>
+  requires detail::kIsFloating<T>
+class ElementFormat<T> {
+  using Float = detail::Arithmetic<T>;
+
 public:
   explicit ElementFormat(const std::vector<T> &shown) {
-    T largest = 0, least = std::numeric_limits<T>::infinity();
+    Float largest = 0, least = std::numeric_limits<Float>::infinity();
     bool anyFinite = false, anyOther = false, negativeInfinity = false;
-    for (T value : shown) {
+    for (T element : shown) {
+      const Float value = shownOf(element);
       (std::isfinite(value) ? anyFinite : anyOther) = true;
       negativeInfinity |= std::isinf(value) && value < 0;
-      if (T magnitude = std::abs(value); std::isfinite(value) && magnitude != 0) {
+      if (Float magnitude = std::abs(value); std::isfinite(value) && magnitude != 0) {
         largest = std::max(largest, magnitude);
         least = std::min(least, magnitude);
       }
     }
-    scientific = largest != 0 && (largest >= exponentLimit(T(1e8)) || least < T(1e-4) || largest / least > T(1000));
+    scientific =
+        largest != 0 && (largest >= exponentLimit<T>(1e8) || least < Float(1e-4) || largest / least > Float(1000));
     for (T value : shown)
-      if (std::isfinite(value)) {
-        Decimal parts = shortest(value);
+      if (std::isfinite(Float(value))) {
+        Decimal parts = shortest(shownOf(value));
         left = std::max(left, parts.whole.size());
         right = std::max(right, parts.fraction.size());
         exponentSize = std::max(exponentSize, parts.exponent.size());
@@ -139,9 +168,10 @@ public:
     left = std::max(left, word > behind ? word - behind : 0);
   }
 
-  std::string operator()(T value) const {
+  std::string operator()(T element) const {
+    const Float value = shownOf(element);
     if (!std::isfinite(value))
-      return rightAligned(scalarText(value), left + 1 + right + exponentSize);
+      return rightAligned(scalarText(element), left + 1 + right + exponentSize);
     Decimal parts = shortest(value);
     if (scientific && parts.fraction.size() < right)
       parts = toDecimal(value, std::chars_format::scientific, static_cast<int>(right));
@@ -153,7 +183,7 @@ public:
 
 private:
   // The fewest digits that read back as the same value, or the value rounded to the precision where these are more.
-  Decimal shortest(T value) const {
+  Decimal shortest(Float value) const {
     Decimal parts = scientific ? toDecimal(value, std::chars_format::scientific) : positional(value);
     if (parts.fraction.size() > Precision) {
       parts = toDecimal(value, scientific ? std::chars_format::scientific : std::chars_format::fixed, Precision);
@@ -274,7 +304,7 @@ template <typename T> std::string format(std::span<const int64_t> dims, const vo
 std::string formatTensor(int32_t dtype, std::span<const int64_t> dims, const void *data) {
   if (is_dtype(static_cast<DType>(dtype)))
     return dispatch(static_cast<DType>(dtype), [&]<typename T>(std::type_identity<T>) {
-      using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>; // a byte that is 0 or 1
+      using Stored = std::conditional_t<std::is_same_v<T, bool>, Truth, T>;
       return format<Stored>(dims, data);
     });
   throw std::invalid_argument("formatTensor: no dtype has the code " + std::to_string(dtype));

@@ -8,7 +8,7 @@ namespace {
 
 Fault checkIndices(const TensorType &indices) {
   if (!is_integer(indices.dtype))
-    return dtypeFault(absl::StrCat("indices must be ", names_of({DTypeKind::Integer}, "or"), ", not ", indices.str()));
+    return dtypeFault(absl::StrCat("indices must be ", names_of({DTypeKind::Integer}), ", not ", indices.str()));
   return {};
 }
 

@@ -9,7 +9,7 @@ namespace {
 // The type of the slices of x at the indices.
 Fault slicesAt(const TensorType &x, const TensorType &indices, TensorType &slices) {
   if (!is_integer(indices.dtype))
-    return dtypeFault(absl::StrCat("indices must be ", names_of({DTypeKind::Integer}, "or"), ", not ", indices.str()));
+    return dtypeFault(absl::StrCat("indices must be ", names_of({DTypeKind::Integer}), ", not ", indices.str()));
   if (indices.rank() == 0 || indices.dims.back() == kOpenSize)
     return shapeFault(
         absl::StrCat("the last dimension of the indices has one for each dimension that they name, and its "

@@ -14,6 +14,9 @@ Fault checkNumeric(const OpCall &call) {
   return {};
 }
 
+// Of a sum along an axis: small integers would soon be too large for their type.
+DType sumType(DType dtype) { return is_integer(dtype) ? info_of(dtype).accumulator : dtype; }
+
 Fault reduce(const OpCall &call, bool needsElements, std::vector<TensorType> &results) {
   std::vector<std::int64_t> axes;
   if (Fault fault = normalizeAxes(call.attribute<std::vector<std::int64_t>>(0), call[0].rank(), true, axes))
@@ -38,7 +41,10 @@ Fault reduce(const OpCall &call, bool needsElements, std::vector<TensorType> &re
 Fault reduceNumeric(const OpCall &call, std::vector<TensorType> &results) {
   if (Fault fault = checkNumeric(call))
     return fault;
-  return reduce(call, false, results);
+  if (Fault fault = reduce(call, false, results))
+    return fault;
+  results[0].dtype = sumType(results[0].dtype);
+  return {};
 }
 Fault reduceNumericNonEmpty(const OpCall &call, std::vector<TensorType> &results) {
   if (Fault fault = checkNumeric(call))
@@ -99,7 +105,7 @@ Fault cumulative(const OpCall &call, std::vector<TensorType> &results) {
   std::int64_t axis = 0;
   if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(0), call[0].rank(), axis))
     return fault;
-  results.push_back(call[0]);
+  results.push_back({sumType(call[0].dtype), call[0].dims});
   return {};
 }
 

@@ -80,7 +80,7 @@ bool broadcastsTo(const TensorType &from, const TensorType &to) {
 Fault requireFloating(std::span<const TensorType> types) {
   for (const TensorType &type : types)
     if (!is_floating(type.dtype))
-      return dtypeFault(absl::StrCat("takes operands of ", names_of({DTypeKind::Float}), ", not ", type.str(),
+      return dtypeFault(absl::StrCat("takes ", names_of({DTypeKind::Float}), ", not ", type.str(),
                                      "; use cast(x, DType::Float32)"));
   return {};
 }

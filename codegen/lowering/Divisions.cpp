@@ -83,14 +83,20 @@ Value DivisionEmitter::remainder(arith::RemFOp op) {
   });
 }
 
-// A quotient of 32 bits differs from a whole number by more than a float64 is rounded.
+// A quotient of 32 bits differs from a whole number by more than a float64 is rounded, one of 16 bits by more than a
+// float32.
 Value DivisionEmitter::ofInts(Operation *op) {
-  auto widened = [&](Value value) {
-    return arith::SIToFPOp::create(b, location, like(b.getF64Type()), value).getResult();
-  };
+  const bool hasNoSign = isa<arith::DivUIOp, arith::RemUIOp>(op);
   Value x = op->getOperand(0), y = op->getOperand(1);
-  Value quotient = arith::FPToSIOp::create(b, location, x.getType(), div(widened(x), widened(y)));
-  return isa<arith::DivSIOp>(op) ? quotient : subInts(x, emit<arith::MulIOp>(quotient, y));
+  Type wide = like(ir::ElementType(x).bits() <= 16 ? Type(b.getF32Type()) : Type(b.getF64Type()));
+  auto widened = [&](Value value) {
+    return hasNoSign ? arith::UIToFPOp::create(b, location, wide, value).getResult()
+                     : arith::SIToFPOp::create(b, location, wide, value).getResult();
+  };
+  Value ratio = div(widened(x), widened(y));
+  Value quotient = hasNoSign ? arith::FPToUIOp::create(b, location, x.getType(), ratio).getResult()
+                             : arith::FPToSIOp::create(b, location, x.getType(), ratio).getResult();
+  return isa<arith::DivSIOp, arith::DivUIOp>(op) ? quotient : subInts(x, emit<arith::MulIOp>(quotient, y));
 }
 
 // Through float64 where all have fewer than 52 bits.
@@ -111,7 +117,7 @@ Value DivisionEmitter::ofLongs(Operation *op) {
 } // namespace
 
 Value emitDivision(OpBuilder &builder, Operation *op, bool fma) {
-  if (!isa<arith::RemFOp, arith::DivSIOp, arith::RemSIOp>(op))
+  if (!isa<arith::RemFOp, arith::DivSIOp, arith::RemSIOp, arith::DivUIOp, arith::RemUIOp>(op))
     return {};
   Type type = op->getResult(0).getType(), element = getElementTypeOrSelf(type);
   DivisionEmitter emitter(builder, op->getLoc(), type, fma);
@@ -120,7 +126,9 @@ Value emitDivision(OpBuilder &builder, Operation *op, bool fma) {
   // Of scalars the processor has instructions; constants become products.
   if (!isa<VectorType>(type) || isConstant(op->getOperand(1)))
     return {};
-  return element.isInteger(32) ? emitter.ofInts(op) : element.isInteger(64) ? emitter.ofLongs(op) : Value();
+  if (ir::ElementType(element).bits() <= 32)
+    return emitter.ofInts(op);
+  return isa<arith::DivSIOp, arith::RemSIOp>(op) ? emitter.ofLongs(op) : Value();
 }
 
 } // namespace calque::codegen

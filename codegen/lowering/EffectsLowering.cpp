@@ -1,5 +1,5 @@
 #include "codegen/lowering/Lowering.h"
-#include "ir/Conversion.h"
+#include "ir/Signs.h"
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -39,8 +39,8 @@ Lowered lower(LinalgBuilder &b, ir::AssertOp op, LoweringContext &context) {
       operands.push_back(b.valueOf(size));
   };
   add(condition);
-  for (Value value : op.getValues()) {
-    operands.push_back(word(b, static_cast<int64_t>(*ir::toDType(LinalgBuilder::typeOf(value).getElementType()))));
+  for (auto [i, value] : llvm::enumerate(op.getValues())) {
+    operands.push_back(word(b, static_cast<int64_t>(ir::dtypeOfOperand(op, 1 + i))));
     add(value);
   }
   callRuntime(b, "calque_rt_assert_elements", operands, context);
@@ -57,11 +57,9 @@ Lowered lower(LinalgBuilder &b, ir::PrintOp op, LoweringContext &context) {
   };
   if (op.getValues().empty())
     print(-1, 0, word(b, 0), {});
-  for (Value value : op.getValues()) {
-    auto type = cast<RankedTensorType>(value.getType());
-    print(static_cast<int64_t>(*ir::toDType(type.getElementType())), type.getRank(), b.flatten(value),
+  for (auto [i, value] : llvm::enumerate(op.getValues()))
+    print(static_cast<int64_t>(ir::dtypeOfOperand(op, i)), LinalgBuilder::rankOf(value), b.flatten(value),
           b.sizesOf(value));
-  }
   return Lowered::toNothing();
 }
 

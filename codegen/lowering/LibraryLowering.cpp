@@ -29,12 +29,12 @@ public:
       addWord(context.addSite(*siteKindNamed(kernel.failsAt), op));
     }
     words.push_back(b.valueOf(b.sizes.product(examples)));
-    for (auto [operand, dimensions] : llvm::zip_equal(op->getOperands(), kernel.operands))
-      addTensor(elementOf(operand), dimensions, b.flatten(axisLast(operand)));
+    for (auto [i, dimensions] : llvm::enumerate(kernel.operands))
+      addTensor(ir::dtypeOfOperand(op, i), dimensions, b.flatten(axisLast(op->getOperand(i))));
     SmallVector<Value> buffers;
-    for (auto [result, dimensions] : llvm::zip_equal(op->getResults(), kernel.results)) {
-      buffers.push_back(allocate(elementOf(result), b.sizes.product(movedSizes(dimensions))));
-      addTensor(elementOf(result), dimensions, buffers.back());
+    for (auto [i, dimensions] : llvm::enumerate(kernel.results)) {
+      buffers.push_back(allocate(elementOf(op->getResult(i)), b.sizes.product(movedSizes(dimensions))));
+      addTensor(ir::dtypeOfResult(op, i), dimensions, buffers.back());
     }
     for (int64_t word : op.libraryWords())
       addWord(word);
@@ -119,8 +119,8 @@ private:
   void addWord(int64_t value) {
     words.push_back(arith::ConstantOp::create(b.builder, b.location, b.builder.getI64IntegerAttr(value)));
   }
-  void addTensor(Type element, ArrayRef<unsigned> dimensions, Value elements) {
-    addWord(static_cast<int64_t>(*ir::toDType(element)));
+  void addTensor(DType dtype, ArrayRef<unsigned> dimensions, Value elements) {
+    addWord(static_cast<int64_t>(dtype));
     for (Size size : sizesOf(dimensions))
       words.push_back(b.valueOf(size));
     words.push_back(elements);

@@ -3,6 +3,7 @@
 #include "codegen/lowering/Lowering.h"
 #include "codegen/lowering/ShapeFunction.h"
 #include "codegen/plan/ProgramAttributes.h"
+#include "ir/Signs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -38,6 +39,7 @@ private:
     if (failed(found) || failed(checkSignature(*found)))
       return failure();
     func::FuncOp function = *found;
+    ir::eraseSigns(function);
     lowerStacks(function);
     Value frame = function.getBody().insertArgument(0u, LLVM::LLVMPointerType::get(&getContext()), function.getLoc());
     LoweringContext context{module, frame, Sizes(function)};

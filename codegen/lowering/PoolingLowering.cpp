@@ -1,5 +1,6 @@
 // Pooling and its gradients.
 #include "codegen/lowering/Windows.h"
+#include "ir/ElementType.h"
 
 using namespace mlir;
 
@@ -103,10 +104,16 @@ Value numberOfTap(ir::ScalarBuilder &s, const WindowLoops &loops, const Numberin
   return numbering.sum(s, terms, 0);
 }
 
+// The type rules take floats alone.
+Value lowestOf(LinalgBuilder &b, Value input) {
+  return arith::ConstantOp::create(b.builder, b.location,
+                                   ir::ElementType(input).extreme(/*isLeast=*/true, /*isUnsigned=*/false));
+}
+
 // Of each window the number of its first largest element. NaN is larger than every number, and padding is never chosen.
 Value largestOfWindows(LinalgBuilder &b, Value input, const Window &window, const Numbering &numbering) {
   SizeList shape = b.sizesOf(input), windows = slidOver(b, input, window, shape.back());
-  Value lowest = extremeOf(b.builder, b.location, elementOf(input), true), padded = padImages(b, input, window, lowest);
+  Value lowest = lowestOf(b, input), padded = padImages(b, input, window, lowest);
   Value largest = pool(b, padded, windows, window, lowest,
                        [](ir::ScalarBuilder &s, ValueRange v) { return s.maximum(v[2], v[0]); });
   Value none;
@@ -265,7 +272,7 @@ Lowered lower(LinalgBuilder &b, ir::MaxPoolOp op, LoweringContext &context) {
   requireElements(b, op, context);
   Value input = op.getInput();
   Window window = poolWindowOf(b, op, input);
-  Value lowest = extremeOf(b.builder, b.location, elementOf(input), true);
+  Value lowest = lowestOf(b, input);
   return pool(b, padImages(b, input, window, lowest), slidOver(b, input, window, b.sizesOf(input).back()), window,
               lowest, [](ir::ScalarBuilder &s, ValueRange v) { return s.maximum(v[2], v[0]); });
 }

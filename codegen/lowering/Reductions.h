@@ -6,8 +6,8 @@
 
 namespace calque::codegen {
 
-// The identity of max (`low`) or min for an element type.
-mlir::Value extremeOf(mlir::OpBuilder &builder, mlir::Location location, mlir::Type type, bool low);
+// The identity of max (`low`) or min for the elements of an operation's first operand.
+mlir::Value extremeOf(mlir::OpBuilder &builder, mlir::Operation *op, bool low);
 // Whether `element` is NaN and `best` is not.
 mlir::Value isFirstNaN(ir::ScalarBuilder &s, mlir::Value best, mlir::Value element);
 // The last of three elements plus the product of the others.

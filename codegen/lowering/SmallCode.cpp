@@ -67,7 +67,7 @@ SmallVector<SmallValue> SmallCode::emit(Operation *op, OpBuilder &builder, Array
   if (auto elementwise = dyn_cast<ir::ElementwiseOpInterface>(op))
     return {emitter.elementwise(elementwise, operands)};
   if (std::optional<Reduction> reduction = reductionOf(op))
-    return {emitter.reduction(*reduction, op->getResult(0), operands[0])};
+    return {emitter.reduction(op, *reduction, operands[0])};
   if (auto product = dyn_cast<ir::ContractOp>(op))
     return {emitter.product(product, operands[0], operands[1])};
   return {operands[0]}; // isIdentity

@@ -112,10 +112,12 @@ SmallVector<SmallValue> SmallEmitter::movement(Operation *op, const schema::Move
   return results;
 }
 
-SmallValue SmallEmitter::reduction(const Reduction &reduction, Value result, const SmallValue &x) {
+SmallValue SmallEmitter::reduction(Operation *op, const Reduction &reduction, const SmallValue &x) {
+  Value result = op->getResult(0);
+  ir::ScalarBuilder elements = s.of(op);
   ArrayRef<int64_t> shape = dimsOf(reduction.x);
   Type element = scalarType(result);
-  Value neutral = reduction.isMaximum ? extremeOf(builder, location, element, *reduction.isMaximum)
+  Value neutral = reduction.isMaximum ? extremeOf(builder, op, *reduction.isMaximum)
                                       : s.constant(reduction.neutral, element);
   SmallValue reduced;
   reduced.elements.assign(static_cast<size_t>(countOf(result)), neutral);
@@ -125,7 +127,7 @@ SmallValue SmallEmitter::reduction(const Reduction &reduction, Value result, con
       if (!llvm::is_contained(reduction.axes, static_cast<int64_t>(i)))
         to = to * shape[i] + at;
     Value &sum = reduced.elements[static_cast<size_t>(to)];
-    sum = reduction.combine(s, sum, x.elements[static_cast<size_t>(linear(index, shape))]);
+    sum = reduction.combine(elements, sum, x.elements[static_cast<size_t>(linear(index, shape))]);
   });
   return reduced;
 }

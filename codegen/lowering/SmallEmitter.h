@@ -32,7 +32,7 @@ struct SmallEmitter {
   llvm::SmallVector<SmallValue> movement(mlir::Operation *op, const schema::Movement &movement,
                                          llvm::ArrayRef<SmallValue> operands);
 
-  SmallValue reduction(const Reduction &reduction, mlir::Value result, const SmallValue &x);
+  SmallValue reduction(mlir::Operation *op, const Reduction &reduction, const SmallValue &x);
 
   SmallValue product(ir::ContractOp op, const SmallValue &lhs, const SmallValue &rhs);
 

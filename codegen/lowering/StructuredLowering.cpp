@@ -1,6 +1,7 @@
 #include "codegen/lowering/Lowering.h"
 #include "codegen/lowering/Reductions.h"
 #include "ir/ElementType.h"
+#include "ir/Signs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -22,8 +23,9 @@ static Ints normalAxes(ArrayRef<int64_t> axes, int64_t rank, bool emptyMeansAll)
   return result;
 }
 
-Value extremeOf(OpBuilder &builder, Location location, Type type, bool low) {
-  return arith::ConstantOp::create(builder, location, ir::ElementType(type).extreme(low));
+Value extremeOf(OpBuilder &builder, Operation *op, bool low) {
+  const ir::ElementType element(op->getOperand(0));
+  return arith::ConstantOp::create(builder, op->getLoc(), element.extreme(low, ir::isUnsignedOperand(op, 0)));
 }
 
 template <typename Op>
@@ -66,14 +68,14 @@ Lowered lower(LinalgBuilder &b, ir::AllOp op, LoweringContext &) {
 
 Lowered lower(LinalgBuilder &b, ir::ReduceMaxOp op, LoweringContext &context) {
   requireElements(b, op, normalAxes(op.getAxes(), LinalgBuilder::rankOf(op.getX()), true), context);
-  Value lowest = extremeOf(b.builder, b.location, LinalgBuilder::typeOf(op.getX()).getElementType(), true);
-  return lowerReduction(b, op, lowest, [](ir::ScalarBuilder &s, ValueRange v) { return s.maximum(v[1], v[0]); });
+  return lowerReduction(b, op, extremeOf(b.builder, op, true),
+                        [&](ir::ScalarBuilder &s, ValueRange v) { return s.of(op).maximum(v[1], v[0]); });
 }
 
 Lowered lower(LinalgBuilder &b, ir::ReduceMinOp op, LoweringContext &context) {
   requireElements(b, op, normalAxes(op.getAxes(), LinalgBuilder::rankOf(op.getX()), true), context);
-  Value highest = extremeOf(b.builder, b.location, LinalgBuilder::typeOf(op.getX()).getElementType(), false);
-  return lowerReduction(b, op, highest, [](ir::ScalarBuilder &s, ValueRange v) { return s.minimum(v[1], v[0]); });
+  return lowerReduction(b, op, extremeOf(b.builder, op, false),
+                        [&](ir::ScalarBuilder &s, ValueRange v) { return s.of(op).minimum(v[1], v[0]); });
 }
 
 Lowered lower(LinalgBuilder &b, ir::SumLikeOp op, LoweringContext &context) {
@@ -125,10 +127,9 @@ template <typename Op> static Value lowerArgExtreme(LinalgBuilder &b, Op op, boo
     kept.push_back(shape[i]);
     expressions.push_back(b.builder.getAffineDimExpr(i));
   }
-  Value best =
-      b.reduce(x, {axis}, extremeOf(b.builder, b.location, element, largest), [&](ir::ScalarBuilder &s, ValueRange v) {
-        return largest ? s.maximum(v[1], v[0]) : s.minimum(v[1], v[0]);
-      });
+  Value best = b.reduce(x, {axis}, extremeOf(b.builder, op, largest), [&](ir::ScalarBuilder &s, ValueRange v) {
+    return largest ? s.of(op).maximum(v[1], v[0]) : s.of(op).minimum(v[1], v[0]);
+  });
   AffineMap keptMap = AffineMap::get(rank, 0, expressions, b.builder.getContext());
   ir::ScalarBuilder outer(b.builder, b.location);
   Value none = outer.constant(std::numeric_limits<int64_t>::max(), i64);

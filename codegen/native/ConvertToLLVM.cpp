@@ -30,6 +30,14 @@ struct ConvertToLLVM : impl::ConvertToLLVMBase<ConvertToLLVM> {
     LowerToLLVMOptions options(context);
     options.useBarePtrCallConv = true;
     converter = std::make_shared<LLVMTypeConverter>(context, options);
+    // All that is left of bfloat16 are its bits (HalfConversions.h). LLVM would compute with it, and call functions to
+    // do so.
+    converter->addConversion([](BFloat16Type type) { return IntegerType::get(type.getContext(), 16); });
+    converter->addConversion([this](VectorType type) -> std::optional<Type> {
+      if (!type.getElementType().isBF16())
+        return std::nullopt;
+      return converter->convertType(type.clone(IntegerType::get(type.getContext(), 16)));
+    });
     RewritePatternSet made(context);
     populateMathToLLVMConversionPatterns(*converter, made);
     populateFinalizeMemRefToLLVMConversionPatterns(*converter, made);

@@ -5,6 +5,7 @@
 #include "codegen/lowering/Divisions.h"
 #include "codegen/native/Float32Functions.h"
 #include "codegen/native/Float64Functions.h"
+#include "codegen/native/HalfConversions.h"
 #include "codegen/native/NativeCode.h"
 #include "codegen/native/Target.h"
 #include "ir/ElementType.h"
@@ -45,13 +46,15 @@ void useFusedMultiplyAdd(Operation *function) {
 void useOwnFunctions(Operation *function, bool fma) {
   SmallVector<Operation *> ops;
   function->walk([&](Operation *op) {
-    if (isa_and_present<math::MathDialect>(op->getDialect()) || isa<arith::RemFOp, arith::DivSIOp, arith::RemSIOp>(op))
+    if (isa_and_present<math::MathDialect>(op->getDialect()) ||
+        isa<arith::RemFOp, arith::DivSIOp, arith::RemSIOp, arith::DivUIOp, arith::RemUIOp, arith::ExtFOp,
+            arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp, arith::ConstantOp>(op))
       ops.push_back(op);
   });
   for (Operation *op : ops) {
     OpBuilder builder(op);
     Value value;
-    for (auto *emitFunction : {emitFloat32Function, emitFloat64Function, emitDivision})
+    for (auto *emitFunction : {emitFloat32Function, emitFloat64Function, emitDivision, emitHalfConversion})
       if (!value)
         value = emitFunction(builder, op, fma);
     if (value) {

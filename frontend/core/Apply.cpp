@@ -297,7 +297,7 @@ schema::Scalar numberFor(const Operand &x, const Number &number) {
   return dispatch(x.defaultDType(), [&]<typename T>(std::type_identity<T>) {
     T element;
     number.convert(x.defaultDType(), &element, x.where());
-    return schema::Scalar(element);
+    return schema::Scalar(static_cast<detail::Arithmetic<T>>(element));
   });
 }
 

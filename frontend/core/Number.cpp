@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <cstring>
+#include <utility>
 
 namespace calque {
 
@@ -45,7 +46,7 @@ void Number::convert(DType dtype, void *element, SourceLocation where) const {
     throw DTypeError(absl::StrCat("the number ", str(), " can't become bool"), detail::userLine(where));
   dispatch(dtype, [&]<typename T>(std::type_identity<T>) {
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
-      if (kind_ == Kind::Unsigned || int_ < std::numeric_limits<T>::min() || int_ > std::numeric_limits<T>::max())
+      if (kind_ == Kind::Unsigned ? !std::in_range<T>(bits()) : !std::in_range<T>(int_))
         throw ValueError(absl::StrCat("the number ", str(), " does not fit ", name_of(dtype)), detail::userLine(where));
     T value = rounded<T>();
     std::memcpy(element, &value, sizeof(value));

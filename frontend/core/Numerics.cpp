@@ -24,9 +24,10 @@ bool areFinite(const Tensor &x) {
   if (!is_floating(impl.type->dtype))
     return true;
   return dispatch(impl.type->dtype, [&]<typename T>(std::type_identity<T>) {
-    if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (kIsFloating<T>) {
       const auto *elements = static_cast<const T *>(impl.buffer.data());
-      return std::all_of(elements, elements + impl.type->numElements(), [](T x) { return std::isfinite(x); });
+      return std::all_of(elements, elements + impl.type->numElements(),
+                         [](T x) { return std::isfinite(Arithmetic<T>(x)); });
     }
     return true;
   });
@@ -37,10 +38,10 @@ std::string describeNotFinite(const Tensor &x) {
   const TensorImpl &impl = *x.impl();
   std::vector<unsigned char> holds(static_cast<std::size_t>(impl.type->numElements()), 1);
   dispatch(impl.type->dtype, [&]<typename T>(std::type_identity<T>) {
-    if constexpr (std::is_floating_point_v<T>)
+    if constexpr (kIsFloating<T>)
       std::transform(static_cast<const T *>(impl.buffer.data()),
                      static_cast<const T *>(impl.buffer.data()) + holds.size(), holds.begin(),
-                     [](T x) { return std::isfinite(x); });
+                     [](T x) { return std::isfinite(Arithmetic<T>(x)); });
   });
   const runtime::ShownTensor shown{static_cast<std::int32_t>(impl.type->dtype), impl.buffer.data(), impl.type->dims};
   return runtime::describeFailed(holds.data(), impl.type->dims, {&shown, 1});

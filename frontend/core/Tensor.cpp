@@ -231,7 +231,7 @@ DType default_dtype() { return detail::defaultType.load(std::memory_order_relaxe
 void set_default_dtype(DType dtype, SourceLocation where) {
   if (!is_floating(dtype))
     throw ValueError(
-        absl::StrCat("set_default_dtype: takes ", names_of({DTypeKind::Float}, "or"), ", not ", name_of(dtype)), where);
+        absl::StrCat("set_default_dtype: takes ", names_of({DTypeKind::Float}), ", not ", name_of(dtype)), where);
   detail::defaultType = dtype;
 }
 

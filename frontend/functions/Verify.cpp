@@ -23,6 +23,11 @@ double elementOf(const TensorImpl &x, std::size_t i) {
   });
 }
 
+// Unless the user gives one: of float64, float32 and halves.
+double rtolOf(DType dtype) {
+  return dtype == DType::Float64 ? 1e-9 : dtype == DType::BFloat16 ? 2e-2 : dtype == DType::Float16 ? 2e-3 : 1e-4;
+}
+
 struct Difference {
   std::string element; // " at element [1,2]"; empty for a scalar
   double eager, compiled;
@@ -31,7 +36,7 @@ struct Difference {
 std::optional<Difference> difference(const Tensor &a, const Tensor &b, const debug::VerifyOptions &options) {
   const TensorImpl &x = *a.impl(), &y = *b.impl();
   const std::size_t count = static_cast<std::size_t>(x.type->numElements());
-  double rtol = options.rtol.value_or(x.type->dtype == DType::Float64 ? 1e-9 : 1e-4), largest = 0;
+  double rtol = options.rtol.value_or(rtolOf(x.type->dtype)), largest = 0;
   if (!is_floating(x.type->dtype))
     rtol = 0;
   for (std::size_t i = 0; i < count; ++i)

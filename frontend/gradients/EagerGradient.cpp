@@ -176,11 +176,11 @@ private:
         return false;
       const auto axis = schema::normalAxis(std::get<std::int64_t>(recording.attributesOf(op)[0]), type.rank());
       const void *index = indices.impl()->buffer.data();
-      parts = TakenParts::ofSlice(type, axis,
-                                  indices.dtype() == DType::Int32 ? *static_cast<const std::int32_t *>(index)
-                                                                  : *static_cast<const std::int64_t *>(index));
+      parts = TakenParts::ofSlice(type, axis, dispatch(indices.dtype(), [&]<typename T>(std::type_identity<T>) {
+                                    return static_cast<std::int64_t>(*static_cast<const T *>(index));
+                                  }));
     }
-    if (!parts || !parts->areSmall(type))
+    if (!parts || !parts->areSmall(type) || is_half(type.dtype))
       return false;
     const Tensor &sum = sumOf(operands[0], type);
     auto last = lastParts.find(operands[0]);

@@ -201,6 +201,8 @@ Tensor round(const Operand &x, std::int64_t decimals) {
   const Tensor value = x.toTensor();
   if (decimals == 0 || !is_floating(value.dtype()))
     return round(Operand(value, where)); // round() refuses other types
+  if (is_half(value.dtype())) // which has no numbers large enough to multiply by
+    return cast(round(cast(Operand(value, where), DType::Float32), decimals), value.dtype());
   const std::int64_t largest = value.dtype() == DType::Float32 ? std::numeric_limits<float>::max_exponent10
                                                                : std::numeric_limits<double>::max_exponent10;
   if (decimals < -largest || decimals > largest)
@@ -247,7 +249,7 @@ Histogram histogram(const Operand &x, std::int64_t bins) {
   Tensor all = x.toTensor();
   const DType dtype = all.dtype();
   if (!is_floating(dtype))
-    throw DTypeError(absl::StrCat("histogram: takes ", names_of({DTypeKind::Float}, "or"), ", not ", typeOf(all),
+    throw DTypeError(absl::StrCat("histogram: takes ", names_of({DTypeKind::Float}), ", not ", typeOf(all),
                                   "; use cast(x, DType::Float32)"),
                      where);
   if (bins < 1)
@@ -304,7 +306,7 @@ Tensor scatterAlong(OpId op, const char *function, const Operand &x, const Opera
   const Operand *operands[] = {&x, &indices, &updates};
   std::vector<Tensor> tensors = detail::adoptNumbers(op, operands);
   if (!is_integer(tensors[1].dtype()))
-    throw DTypeError(absl::StrCat(function, ": indices must be int32 or int64, not ", typeOf(tensors[1])), where);
+    throw DTypeError(absl::StrCat(function, ": indices must be integers, not ", typeOf(tensors[1])), where);
   const auto first = static_cast<std::int64_t>(dimensionOf(axis, tensors[0].rank(), function, where));
   // Moves `count` dimensions from one place to another.
   auto moved = [&](const Tensor &value, std::int64_t from, std::int64_t count, std::int64_t to) {

@@ -52,7 +52,7 @@ std::vector<Tensor> runSwitch(const Tensor &index, const std::vector<BranchBody>
   const schema::TensorType &type = *implOf(index, where).type;
   if (branches.empty())
     throw ValueError("switch_case: there is no branch", where);
-  if ((type.dtype != DType::Int32 && type.dtype != DType::Int64) || type.rank() != 0)
+  if (!is_integer(type.dtype) || type.rank() != 0)
     throw ShapeError(absl::StrCat("switch_case: the index must be an integer scalar, not ", type.str()), where);
   const auto last = static_cast<std::int64_t>(branches.size()) - 1;
   Tensor known; // in range

@@ -49,9 +49,33 @@ Tensor advance(const Tensor &state, const Tensor &drawn, std::int64_t times, Sou
   return add(Operand(state, where), Operand(counters, where));
 }
 
+// The type of the numbers that are drawn for those of another: halves are rounded.
+DType drawnType(DType dtype) { return is_half(dtype) ? DType::Float32 : dtype; }
+
 // Whether the bound is finite as a number of the type.
 bool isFinite(double bound, DType dtype) {
-  return std::isfinite(dtype == DType::Float32 ? static_cast<float>(bound) : bound);
+  return dispatch(dtype, [&]<typename T>(std::type_identity<T>) {
+    return std::isfinite(static_cast<double>(static_cast<detail::Arithmetic<T>>(static_cast<T>(bound))));
+  });
+}
+
+// The largest number of a floating-point type that is below `bound` and not below `least`.
+double lastBelow(double bound, double least, DType dtype) {
+  return dispatch(dtype, [&]<typename T>(std::type_identity<T>) -> double {
+    if constexpr (std::is_floating_point_v<T>) {
+      return std::nextafter(static_cast<T>(bound), static_cast<T>(least));
+    } else if constexpr (detail::kIsHalf<T>) {
+      const T rounded(bound);
+      const float next = std::nextafter(float(rounded), float(T(least)));
+      // Towards zero the bits of a half are those of the next smaller one.
+      const std::uint16_t bits = rounded.bits();
+      if (float(rounded) == 0)
+        return float(T::from_bits(0x8001));
+      return float(T::from_bits(static_cast<std::uint16_t>(std::fabs(next) < std::fabs(float(rounded)) ? bits - 1 : bits + 1)));
+    } else {
+      return bound;
+    }
+  });
 }
 
 //===-- Integers ----------------------------------------------------------------------------------===//
@@ -61,7 +85,7 @@ constexpr std::int64_t kBase = 1 << 24;
 
 // How many digits make a number of the type. They have the bits of the largest interval, and at least 32 bits more, so
 // that the probabilities of the integers differ little.
-std::int64_t digitsOf(DType dtype) { return dtype == DType::Int32 ? 3 : 4; }
+std::int64_t digitsOf(DType dtype) { return size_of(dtype) <= 4 ? 3 : 4; }
 
 // floor(length * fraction) for a fraction 0.d1d2..., by long multiplication: the product of two digits has 48 bits. For
 // lengths up to 2^64 the result wraps to int64, and so does its sum with the first integer, which is then right.
@@ -119,14 +143,16 @@ Tensor stateless_uniform(const Shape &shape, const Operand &state, UniformOption
     throw ValueError(absl::StrCat("uniform: no number is in [", Number(options.minval).str(), ", ",
                                   Number(options.maxval).str(), "); minval must be less than maxval, and both finite"),
                      where);
-  Tensor u = unit(shape, state.toTensor(), options.dtype, where);
-  if (options.minval == 0 && options.maxval == 1)
+  const DType drawn = drawnType(options.dtype);
+  Tensor u = unit(shape, state.toTensor(), drawn, where);
+  if (options.minval != 0 || options.maxval != 1)
+    u = Operand(u, where) * length + options.minval;
+  else if (drawn == options.dtype)
     return u;
   // Rounding could give maxval, which is not in the interval.
-  double last = options.dtype == DType::Float32
-                    ? std::nextafter(static_cast<float>(options.maxval), static_cast<float>(options.minval))
-                    : std::nextafter(options.maxval, options.minval);
-  return minimum(Operand(Operand(u, where) * length + options.minval, where), last);
+  if (drawn != options.dtype)
+    u = cast(Operand(u, where), options.dtype);
+  return minimum(Operand(u, where), lastBelow(options.maxval, options.minval, options.dtype));
 }
 
 Tensor stateless_normal(const Shape &shape, const Operand &state, NormalOptions options) {
@@ -136,12 +162,15 @@ Tensor stateless_normal(const Shape &shape, const Operand &state, NormalOptions 
     throw ValueError(
         absl::StrCat("normal: a standard deviation is finite and not below 0, unlike ", Number(options.stddev).str()),
         where);
+  const DType drawn = drawnType(options.dtype);
   Tensor first = state.toTensor();
-  Tensor u = unit(shape, first, options.dtype, where);
-  Tensor v = unit(shape, advance(first, u, 1, where), options.dtype, where);
+  Tensor u = unit(shape, first, drawn, where);
+  Tensor v = unit(shape, advance(first, u, 1, where), drawn, where);
   // u is in [0, 1), so 1 - u is never 0 and its logarithm is finite.
-  Tensor standard = sqrt(-2 * log1p(-u)) * cos(v * kTwoPi);
-  return options.mean == 0 && options.stddev == 1 ? standard : standard * options.stddev + options.mean;
+  Tensor result = sqrt(-2 * log1p(-u)) * cos(v * kTwoPi);
+  if (options.mean != 0 || options.stddev != 1)
+    result = result * options.stddev + options.mean;
+  return drawn == options.dtype ? result : cast(Operand(result, where), options.dtype);
 }
 
 Tensor stateless_bernoulli(const Shape &shape, const Operand &state, double probability) {
@@ -158,13 +187,15 @@ Tensor stateless_randint(const Shape &shape, const Operand &state, std::int64_t 
   CallSite site(where, "randint");
   if (!is_integer(options.dtype))
     throw DTypeError(
-        absl::StrCat("randint: makes numbers of ", names_of({DTypeKind::Integer}), ", not ", name_of(options.dtype)),
+        absl::StrCat("randint: makes ", names_of({DTypeKind::Integer}), ", not ", name_of(options.dtype)),
         where);
-  std::int64_t smallest = INT64_MIN, largest = INT64_MAX;
-  if (options.dtype == DType::Int32) {
-    smallest = INT32_MIN;
-    largest = INT32_MAX;
-  }
+  std::int64_t smallest = 0, largest = 0;
+  dispatch(options.dtype, [&]<typename T>(std::type_identity<T>) {
+    if constexpr (std::is_integral_v<T>) {
+      smallest = std::numeric_limits<T>::min();
+      largest = static_cast<std::int64_t>(std::min<std::uint64_t>(std::numeric_limits<T>::max(), INT64_MAX));
+    }
+  });
   std::string interval = maxval ? absl::StrCat("[", minval, ", ", *maxval, ")") : absl::StrCat("[", minval, ", ...)");
   if (maxval && *maxval <= minval)
     throw ValueError(absl::StrCat("randint: no integer is in ", interval, "; minval must be less than maxval"), where);
@@ -200,14 +231,15 @@ Tensor samplesOf(const Tensor &logits, std::int64_t numSamples, const Tensor &st
     throw ValueError(absl::StrCat("categorical: there are no ", numSamples, " samples"), where);
   Shape shape = logits.shape();
   shape.insert(shape.end() - 1, numSamples);
-  return unit(shape, state, logits.dtype(), where);
+  return unit(shape, state, drawnType(logits.dtype()), where);
 }
 
 // The classes that uniform numbers draw: the class whose sum of logit and Gumbel noise is largest.
 Tensor classesOf(const Tensor &logits, const Tensor &u) {
   // Half of the smallest number above 0 takes the place of 0, so that the noise is finite.
   double smallest = u.dtype() == DType::Float32 ? 0x1p-25 : 0x1p-54;
-  return argmax(expand_dims(logits, {-2}) - log(-log(maximum(u, smallest))), -1);
+  const Tensor wide = logits.dtype() == u.dtype() ? logits : cast(logits, u.dtype());
+  return argmax(expand_dims(wide, {-2}) - log(-log(maximum(u, smallest))), -1);
 }
 
 // Keys by which a stable sort puts [0, n) in random order. They are float64, because many of a million numbers of 24

@@ -37,7 +37,7 @@ std::map<std::string, Tensor> load_safetensors(const std::string &path, LoadSafe
         detail::TensorFile::read(path, where, options.require_digest ? Digest::Required : Digest::Checked);
     std::map<std::string, Tensor> tensors;
     for (const detail::TensorEntry &entry : file.entries())
-      tensors.emplace(entry.name, file.widened(entry, where));
+      tensors.emplace(entry.name, file.tensor(entry, where));
     return tensors;
   });
 }

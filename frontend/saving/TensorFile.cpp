@@ -106,43 +106,6 @@ Tensor TensorFile::tensor(const TensorEntry &entry, SourceLocation where) const 
   return makeEager(sharedType(*dtype, entry.dims), entry.buffer);
 }
 
-float fromHalf(std::uint16_t bits) {
-  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  const float magnitude = exponent == 31  ? (fraction ? NAN : INFINITY)
-                          : exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
-                                          : std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
-  return bits >> 15 ? -magnitude : magnitude;
-}
-
-Tensor TensorFile::widened(const TensorEntry &entry, SourceLocation where) const {
-  auto convert = [&]<typename From, typename To>(To (*of)(From)) {
-    TypeRef type = sharedType(dtype_of<To>, entry.dims);
-    runtime::Buffer buffer = allocate(*type, where, path_ + ": ");
-    auto *to = static_cast<To *>(buffer.data());
-    for (std::size_t i = 0; i < entry.bytes.size() / sizeof(From); ++i) {
-      From element;
-      std::memcpy(&element, entry.bytes.data() + i * sizeof(From), sizeof(From));
-      to[i] = of(element);
-    }
-    return makeEager(std::move(type), std::move(buffer));
-  };
-  if (entry.code == "F16")
-    return convert(+[](std::uint16_t bits) { return fromHalf(bits); });
-  if (entry.code == "BF16") // the upper half of a float32
-    return convert(+[](std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); });
-  if (entry.code == "I8")
-    return convert(+[](std::int8_t number) { return static_cast<std::int32_t>(number); });
-  if (entry.code == "U8")
-    return convert(+[](std::uint8_t number) { return static_cast<std::int32_t>(number); });
-  if (entry.code == "I16")
-    return convert(+[](std::int16_t number) { return static_cast<std::int32_t>(number); });
-  if (entry.code == "U16")
-    return convert(+[](std::uint16_t number) { return static_cast<std::int32_t>(number); });
-  if (entry.code == "U32")
-    return convert(+[](std::uint32_t number) { return static_cast<std::int64_t>(number); });
-  return tensor(entry, where);
-}
-
 void TensorFile::fail(const std::string &fault, SourceLocation where) const {
   throw DataError(absl::StrCat(path_, ": ", fault), userLine(where));
 }

@@ -66,9 +66,6 @@ public:
   bool hasDigest() const { return hasDigest_; }
   // A tensor that shares the entry's elements. DataError if Calque has no tensors of the type.
   Tensor tensor(const TensorEntry &entry, SourceLocation where) const;
-  // As tensor(), but elements of a type that Calque lacks are converted to a larger type that has all of their numbers:
-  // F16 to float32.
-  Tensor widened(const TensorEntry &entry, SourceLocation where) const;
   // Throws "<path>: <fault>", a DataError.
   [[noreturn]] void fail(const std::string &fault, SourceLocation where) const;
 

@@ -9,7 +9,7 @@ namespace {
 
 // Whether one element comes before another: NaN is larger than all numbers, and equal to itself.
 template <typename T> bool isLess(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>)
+  if constexpr (calque::detail::kIsFloating<T>)
     return a < b || (b != b && a == a);
   else
     return a < b;

@@ -55,7 +55,7 @@ TEST(Literals, TheDefaultTypeCanBeSet) {
   // Beside a tensor nothing changes.
   EXPECT_EQ((scalar(3.0f) * 2.0).dtype(), DType::Float32);
   EXPECT_CONTAINS(errorOf<ValueError>([] { set_default_dtype(DType::Int32); }),
-                  "set_default_dtype: takes float32 or float64, not int32");
+                  "set_default_dtype: takes floating-point numbers, not int32");
   EXPECT_EQ(default_dtype(), DType::Float64);
 }
 

@@ -131,7 +131,7 @@ TEST(Messages, OfTensorsAsConditionsSayWhatTakesTheirPlace) {
 
 TEST(Messages, OfFloatingPointOperationsSayHowToGetThere) {
   EXPECT_CONTAINS(errorOf<DTypeError>([] { sqrt(scalar(4)); }),
-                  "sqrt: takes operands of float32 and float64, not int32[]; use cast(x, DType::Float32)");
+                  "sqrt: takes floating-point numbers, not int32[]; use cast(x, DType::Float32)");
 }
 
 TEST(Messages, CountOneAsOne) {

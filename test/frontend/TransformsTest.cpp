@@ -130,7 +130,7 @@ TEST(Grad, KeepsHostValuesOfStructures) {
 TEST(Transforms, ErrorsNameWhatTheUserHasCalled) {
   auto loss = [](const Tensor &x) { return sum(x * x); };
   Tensor integers = tensor({1, 2}), x = ones({2});
-  const std::string message = ": derivatives are with respect to float32 and float64, not int32[2]";
+  const std::string message = ": derivatives are with respect to floating-point numbers, not int32[2]";
   EXPECT_CONTAINS(errorOf<DTypeError>([&] { grad(loss)(integers); }), "grad" + message);
   EXPECT_CONTAINS(errorOf<DTypeError>([&] { value_and_grad(loss)(integers); }), "value_and_grad" + message);
   EXPECT_CONTAINS(errorOf<DTypeError>([&] { vjp(loss, integers); }), "vjp" + message);
@@ -200,7 +200,7 @@ TEST(Transforms, TapesRefuseJacobiansByIntegers) {
   tape.watch(x);
   Tensor y = x * cast(integers, DType::Float32);
   EXPECT_CONTAINS(errorOf<DTypeError>([&] { tape.jacobian(y, integers); }),
-                  "jacobian: derivatives are with respect to float32 and float64, not int32[2]");
+                  "jacobian: derivatives are with respect to floating-point numbers, not int32[2]");
   EXPECT_CONTAINS(errorOf<DTypeError>([&] { tape.jacobian(y, count); }), "jacobian: derivatives are with respect to");
   EXPECT_CONTAINS(errorOf<DTypeError>([&] { tape.batch_jacobian(y, integers); }),
                   "batch_jacobian: derivatives are with respect to");
@@ -236,7 +236,7 @@ TEST(Vjp, KeepsStructures) {
   EXPECT_EQ(db.item<float>(), 2 + 10);
   EXPECT_EQ(y.second.item<float>(), 7);
   EXPECT_CONTAINS(errorOf<DTypeError>([] { vjp(cubes, scalar(1)); }),
-                  "vjp: derivatives are with respect to float32 and float64, not int32[]");
+                  "vjp: derivatives are with respect to floating-point numbers, not int32[]");
 }
 
 //===-- grad ------------------------------------------------------------------------------------===//

@@ -256,7 +256,7 @@ TEST(Images, SayWhatIsWrong) {
   EXPECT_MISUSE(ValueError, data::decode_image(png, {.channels = 5}),
                 "an image is read with 1 to 4 channels, or 0 for those of the file, not with 5");
   EXPECT_MISUSE(ValueError, data::decode_image(png, {.dtype = DType::Bool}),
-                "an image is read as int32, float32 or float64, not as bool");
+                "an image is read as numbers up to 255, not as bool");
   EXPECT_MISUSE(ValueError, data::decode_image(jpeg, {.channels = 4}),
                 "a JPEG has no opacity, and so none of 4 channels");
   EXPECT_MISUSE(ShapeError, data::adjust_contrast(ones({3, 3}), 2),

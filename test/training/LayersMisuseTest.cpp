@@ -12,7 +12,7 @@ layers::Layer from(const std::string &json) { return layers::deserialize(Config:
 
 TEST(LayersMisuse, OfOptionsNamesTheValue) {
   EXPECT_MISUSE(DTypeError, layers::Embedding(3, 2, {.dtype = DType::Int32}),
-                "embedding: its vectors are of float32 and float64, not int32");
+                "embedding: its vectors are of floating-point numbers, not int32");
   EXPECT_MISUSE(ValueError, layers::Reshape({-1, -1}),
                 "reshape: [-1,-1] is no shape; a size is not negative, but one that is -1");
   EXPECT_MISUSE(ValueError, layers::Permute({0, 1}), "permute: [0,1] is no permutation of the dimensions");
@@ -32,7 +32,7 @@ TEST(LayersMisuse, OfOptionsNamesTheValue) {
 
 TEST(LayersMisuse, OfInputsNamesTheShape) {
   EXPECT_MISUSE(DTypeError, layers::Embedding(3, 2)(ones({2})),
-                "embedding: takes inputs of int32 and int64, not float32[2]");
+                "embedding: takes inputs of integers, not float32[2]");
   EXPECT_MISUSE(ShapeError, layers::Reshape({2, 2})(ones({2, 3})),
                 "reshape: an example of 3 elements, of an input of shape [2,3], can't fill [2,2]");
   EXPECT_MISUSE(ShapeError, layers::Permute({2, 1})(ones({2, 3})),

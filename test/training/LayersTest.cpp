@@ -97,7 +97,7 @@ TEST(Dense, MisuseNamesTheLine) {
   EXPECT_MISUSE(ShapeError, dense(ones({3})),
                 "dense: takes inputs of rank 2 or more, a batch first; this one has shape [3]");
   EXPECT_MISUSE(DTypeError, layers::Dense(2)(ones({2, 3}, DType::Int32)),
-                "dense: takes inputs of float32 and float64, not int32[2,3]");
+                "dense: takes inputs of floating-point numbers, not int32[2,3]");
   EXPECT_MISUSE(DTypeError, dense(ones({3, 2}, DType::Int32)), "not int32[3,2]");
   EXPECT_MISUSE(StateError, dense.variables(), "its variables are not made yet");
   dense(ones({3, 2}));

@@ -303,14 +303,14 @@ TEST(Random, MisuseNamesTheLine) {
   EXPECT_MISUSE(ValueError, random::randint({2}, 1LL << 31, std::nullopt),
                 "does not hold all integers of [2147483648, ");
   EXPECT_MISUSE(DTypeError, random::randint({2}, 0, 2, {.dtype = DType::Float32}),
-                "randint: makes numbers of int32 and int64, not float32");
+                "randint: makes integers, not float32");
   EXPECT_MISUSE(DTypeError, random::randint({2}, 0, 2, {.dtype = DType::Bool}), "not bool");
   EXPECT_MISUSE(ValueError, generator.categorical(scalar(1.0f), 2),
                 "categorical: logits have an axis of classes, and these are a scalar");
   EXPECT_MISUSE(ShapeError, generator.categorical(zeros({2, 0}), 2), "categorical: axis 1 of float32[2,0] is empty");
   EXPECT_MISUSE(ValueError, generator.categorical(zeros({2, 3}), -1), "categorical: there are no -1 samples");
   EXPECT_MISUSE(DTypeError, generator.categorical(zeros({2, 3}, DType::Int32), 1),
-                "categorical: takes logits of float32 and float64, not int32[2,3]");
+                "categorical: takes logits of floating-point numbers, not int32[2,3]");
   EXPECT_MISUSE(ValueError, generator.permutation(-2), "-2");
   EXPECT_MISUSE(ValueError, generator.shuffle(zeros({2, 3}), 2), "shuffle: ");
   EXPECT_MISUSE(ValueError, random::stateless_shuffle(scalar(1.0f), random::state(0, 0)), "shuffle: ");

@@ -17,9 +17,9 @@ std::string withTypeNames(std::string text) {
   using calque::names_of;
   const std::pair<llvm::StringRef, std::string> classes[] = {
       {"{numbers}", names_of({DTypeKind::Integer, DTypeKind::Float})},
-      {"{a number}", names_of({DTypeKind::Integer, DTypeKind::Float}, "or")},
+      {"{a number}", names_of({DTypeKind::Integer, DTypeKind::Float})},
       {"{floats}", names_of({DTypeKind::Float})},
-      {"{an integer}", names_of({DTypeKind::Integer}, "or")},
+      {"{an integer}", names_of({DTypeKind::Integer})},
   };
   for (const auto &[word, names] : classes)
     for (size_t at; (at = text.find(word)) != std::string::npos;)

@@ -266,7 +266,8 @@ void emitMethods(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
       Statements statements("  ");
       std::string result = scalarExpression(op, op.scalar(), statements);
       os << "::mlir::Value " << op.className()
-         << "::buildScalar(::calque::ir::ScalarBuilder &b, ::mlir::ValueRange elements) {\n"
+         << "::buildScalar(::calque::ir::ScalarBuilder &given, ::mlir::ValueRange elements) {\n"
+         << "  ::calque::ir::ScalarBuilder b = given.of(getOperation());\n"
          << statements.text << "  return " << result << ";\n}\n";
       emitAlgebra(op, os);
     }

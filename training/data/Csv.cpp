@@ -187,7 +187,10 @@ template <typename T> T beyondRange(std::string_view text) {
 template <typename T> std::optional<T> parse(const std::string &field) {
   const std::string text(absl::StripAsciiWhitespace(field));
   T value{};
-  if constexpr (std::is_same_v<T, bool>) {
+  if constexpr (calque::detail::kIsHalf<T>) { // rounded by way of float64, which has more than twice the digits
+    const std::optional<double> wide = parse<double>(field);
+    return wide ? std::optional(T(*wide)) : std::nullopt;
+  } else if constexpr (std::is_same_v<T, bool>) {
     const std::string word = absl::AsciiStrToLower(text);
     if (word == "true" || word == "1")
       return true;
@@ -218,7 +221,7 @@ template <typename T> T valueOf(const TableReader &table, const Field &field, co
               absl::StrCat(place(), "the default ", Number(value).str(), " is no ", name_of(column.dtype)));
       return static_cast<T>(value);
     }
-    if constexpr (std::is_floating_point_v<T>)
+    if constexpr (calque::detail::kIsFloating<T>)
       return std::numeric_limits<T>::quiet_NaN();
     table.rows.file.fail(absl::StrCat(place(), "a value is missing, and ", name_of(column.dtype), " has no default"));
   }

@@ -25,9 +25,8 @@ void requireOptions(const ImageOptions &options, SourceLocation where) {
     throw ValueError(
         absl::StrCat("an image is read with 1 to 4 channels, or 0 for those of the file, not with ", options.channels),
         where);
-  if (options.dtype != DType::Int32 && !is_floating(options.dtype))
-    throw ValueError(absl::StrCat("an image is read as int32, float32 or float64, not as ", name_of(options.dtype)),
-                     where);
+  if (options.dtype == DType::Bool || options.dtype == DType::Int8) // which does not hold 255
+    throw ValueError(absl::StrCat("an image is read as numbers up to 255, not as ", name_of(options.dtype)), where);
 }
 
 // `place` is what a fault begins with.
@@ -48,7 +47,10 @@ Tensor decode(const std::string &bytes, const ImageOptions &options, const std::
     std::vector<T> values;
     values.reserve(pixels.bytes.size());
     for (unsigned char byte : pixels.bytes)
-      values.push_back(std::is_floating_point_v<T> ? static_cast<T>(byte) / static_cast<T>(255) : static_cast<T>(byte));
+      if constexpr (calque::detail::kIsFloating<T>)
+        values.push_back(static_cast<T>(calque::detail::Arithmetic<T>(byte) / 255));
+      else
+        values.push_back(static_cast<T>(byte));
     return tensor(values, shape, where);
   });
 }

@@ -208,7 +208,11 @@ void requireBytes(const Array &array, std::uint64_t given, const FileReader &fil
                            given));
 }
 
-constexpr std::string_view kKinds[] = {"b1", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "f2", "f4", "f8"};
+// Null where Calque has no such element type.
+const DTypeInfo *typeNamed(std::string_view kind) {
+  const auto *found = std::ranges::find(kDTypes, kind, [](const DTypeInfo &info) { return std::string_view(info.npy + 1); });
+  return found == std::end(kDTypes) ? nullptr : found;
+}
 
 [[noreturn]] void refuseKind(const Array &array, const FileReader &file, const std::string &place) {
   file.fail(
@@ -220,7 +224,7 @@ bool checkArray(std::string_view first, std::uint64_t size, const FileReader &fi
   const std::optional<Array> array = headerIn(first, file, place);
   if (!array)
     return false;
-  if (std::ranges::find(kKinds, array->kind) == std::end(kKinds))
+  if (!typeNamed(array->kind))
     refuseKind(*array, file, place);
   requireBytes(*array, size - std::min<std::uint64_t>(size, array->begin), file, place);
   return true;
@@ -231,7 +235,6 @@ Tensor arrayIn(std::string_view bytes, const FileReader &file, const std::string
   if (!array)
     file.fail(absl::StrCat(place, "truncated: it ends within the header of the array"));
   const Header &header = array->header;
-  const std::string &kind = array->kind;
   const std::size_t width = array->width;
   const bool isSwapped = header.descr.starts_with('>');
   bytes.remove_prefix(array->begin);
@@ -251,34 +254,15 @@ Tensor arrayIn(std::string_view bytes, const FileReader &file, const std::string
     }
     return tensor(values, header.shape, file.where);
   };
-  auto as = [&]<typename From, typename To>(std::type_identity<From>, std::type_identity<To>) {
-    return convert([&](const char *p) { return static_cast<To>(load<From>(p, isSwapped)); });
-  };
-  constexpr std::type_identity<std::int32_t> int32;
-  constexpr std::type_identity<std::int64_t> int64;
-  if (kind == "b1")
-    return convert([](const char *p) { return *p != 0; });
-  if (kind == "i1")
-    return as(std::type_identity<std::int8_t>(), int32);
-  if (kind == "u1")
-    return as(std::type_identity<std::uint8_t>(), int32);
-  if (kind == "i2")
-    return as(std::type_identity<std::int16_t>(), int32);
-  if (kind == "u2")
-    return as(std::type_identity<std::uint16_t>(), int32);
-  if (kind == "i4")
-    return as(int32, int32);
-  if (kind == "u4")
-    return as(std::type_identity<std::uint32_t>(), int64);
-  if (kind == "i8")
-    return as(int64, int64);
-  if (kind == "f2")
-    return convert([&](const char *p) { return calque::detail::fromHalf(load<std::uint16_t>(p, isSwapped)); });
-  if (kind == "f4")
-    return as(std::type_identity<float>(), std::type_identity<float>());
-  if (kind == "f8")
-    return as(std::type_identity<double>(), std::type_identity<double>());
-  refuseKind(*array, file, place);
+  const DTypeInfo *info = typeNamed(array->kind);
+  if (!info)
+    refuseKind(*array, file, place);
+  return dispatch(info->dtype, [&]<typename T>(std::type_identity<T>) {
+    if constexpr (std::is_same_v<T, bool>)
+      return convert([](const char *p) { return *p != 0; });
+    else
+      return convert([&](const char *p) { return load<T>(p, isSwapped); });
+  });
 }
 
 std::string npyOf(const Tensor &x, SourceLocation where) {

@@ -86,8 +86,9 @@ inline void checkStepsMask(const std::string &title, const Tensor &mask, const T
 // What a softmax is taken of where a mask leaves some out: the lowest number in their place, so that neither what is
 // there nor its gradient counts. Keras has -1e9, above which a number may be that counts.
 inline Tensor lowestUnless(const Tensor &counts, const Tensor &x) {
-  const double lowest = x.dtype() == DType::Float64 ? std::numeric_limits<double>::lowest()
-                                                    : static_cast<double>(std::numeric_limits<float>::lowest());
+  const double lowest = dispatch(x.dtype(), []<typename T>(std::type_identity<T>) {
+    return static_cast<double>(std::numeric_limits<T>::lowest());
+  });
   return where(counts, x, full({}, lowest, x.dtype()));
 }
 

@@ -81,9 +81,9 @@ protected:
                         options.embeddings_regularizer, options.embeddings_constraint);
   }
   Tensor call(const Tensor &x, const CallOptions &) override {
-    if (x.dtype() != DType::Int32 && x.dtype() != DType::Int64)
+    if (!is_integer(x.dtype()))
       fail<DTypeError>(
-          absl::StrCat(title(), ": takes inputs of int32 and int64, not ", training::describe(x.dtype(), x.shape())));
+          absl::StrCat(title(), ": takes inputs of integers, not ", training::describe(x.dtype(), x.shape())));
     return gather(embeddings, x);
   }
   Mask compute_mask(const Tensor &x, const Mask &) override {

@@ -80,7 +80,7 @@ public:
       note("size " + x.str());
     else if constexpr (std::is_same_v<T, long double>)
       note(nameOfNumber<T>() + Number(static_cast<double>(x)).str()); // rounded as in the key
-    else if constexpr (std::is_arithmetic_v<T>)
+    else if constexpr (detail::kIsNumber<T>)
       note(nameOfNumber<T>() + Number(x).str());
   }
   void leave();

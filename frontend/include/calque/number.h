@@ -27,8 +27,8 @@ CALQUE_API void set_default_dtype(DType dtype, SourceLocation where = SourceLoca
 
 // A number of any arithmetic type. Its value is kept exactly (a long double is rounded to a double) until its element
 // type is known. Wherever an operation takes a number, one rule converts it:
-// - float32 and float64 take any number, rounded to the nearest;
-// - int32 and int64 take bools, and integers that they can hold (else ValueError), but no floating-point numbers, not
+// - floating-point types take any number, rounded to the nearest;
+// - integer types take bools, and integers that they can hold (else ValueError), but no floating-point numbers, not
 //   even whole ones (else DTypeError);
 // - bool takes bools alone (else DTypeError).
 class CALQUE_API Number {
@@ -49,6 +49,11 @@ public:
           kind_ = Kind::Unsigned;
     }
   }
+
+  // A half is a float: it has no more digits.
+  template <typename T>
+    requires detail::kIsHalf<T>
+  constexpr Number(T number) : Number(float(number)) {}
 
   bool isFloat() const { return kind_ == Kind::Float || kind_ == Kind::Double; }
   bool isDouble() const { return kind_ == Kind::Double; }

@@ -44,7 +44,7 @@ private:
       text(name_of(x));
     } else if constexpr (std::is_enum_v<T>) {
       operand(Operand(static_cast<std::underlying_type_t<T>>(x), where_));
-    } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, Tensor> || std::is_same_v<T, Variable> ||
+    } else if constexpr (detail::kIsNumber<T> || std::is_same_v<T, Tensor> || std::is_same_v<T, Variable> ||
                          std::is_same_v<T, Size>) {
       operand(Operand(x, where_));
     } else if constexpr (requires {

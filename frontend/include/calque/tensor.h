@@ -160,7 +160,7 @@ public:
   Operand(const Tensor &x, SourceLocation where = SourceLocation::current());
   Operand(const Variable &x, SourceLocation where = SourceLocation::current());
   template <typename T>
-    requires std::is_arithmetic_v<T>
+    requires detail::kIsNumber<T>
   Operand(T number, SourceLocation where = SourceLocation::current())
       : kind_(Kind::Number), number_(number), where_(where) {}
   Operand(const Number &number, SourceLocation where = SourceLocation::current())
@@ -206,7 +206,7 @@ CALQUE_API Tensor makeTensor(DType dtype, const void *data, std::size_t count, c
 class Literal {
 public:
   template <typename T>
-    requires std::is_arithmetic_v<T>
+    requires detail::kIsNumber<T>
   constexpr Literal(T number) : number_(number), isWide_(std::integral<T> && sizeof(T) >= sizeof(std::int64_t)) {
     if constexpr (std::is_unsigned_v<T> && !std::is_same_v<T, bool> && sizeof(T) >= sizeof(int))
       isWide_ = true;
@@ -314,7 +314,7 @@ Tensor tensor(const Range &values, const Shape &shape, SourceLocation where = So
 // Makes a tensor of rank 0. Its element type follows the rule for literals, or is named: scalar(2.0),
 // scalar<double>(2).
 template <typename T = void, typename V>
-  requires(std::is_arithmetic_v<V> || std::is_same_v<V, Size>)
+  requires(detail::kIsNumber<V> || std::is_same_v<V, Size>)
 Tensor scalar(V value, SourceLocation where = SourceLocation::current()) {
   if constexpr (std::is_void_v<T>) {
     return detail::makeTensor(detail::Literal(value), nullptr, nullptr, where);

@@ -2,6 +2,8 @@
 #ifndef CALQUE_DTYPE_H
 #define CALQUE_DTYPE_H
 
+#include "calque/half.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -14,14 +16,22 @@ namespace calque {
 
 // The table of element types. Everything that Calque knows of an element type is here, or follows from this. A line has
 // the enumerator, the name as NumPy spells it, the C++ type, the kind, the type in which sums along an axis are
-// accumulated, and the names in files: of NumPy's arrays, of safetensors, and of C headers. A bool takes one byte,
-// which is 0 or 1.
+// accumulated (of integers it is the sum's own type), and the names in files: of NumPy's arrays, of safetensors, and of C headers. A bool takes one byte,
+// which is 0 or 1. Files have the numbers of the enumerators: new lines go to the end.
 #define CALQUE_ELEMENT_TYPES(X)                                                                                        \
   X(Bool, "bool", bool, Bool, Bool, "|b1", "BOOL", "uint8_t")                                                          \
   X(Int32, "int32", std::int32_t, Integer, Int32, "<i4", "I32", "int32_t")                                             \
   X(Int64, "int64", std::int64_t, Integer, Int64, "<i8", "I64", "int64_t")                                             \
   X(Float32, "float32", float, Float, Float64, "<f4", "F32", "float")                                                  \
-  X(Float64, "float64", double, Float, Float64, "<f8", "F64", "double")
+  X(Float64, "float64", double, Float, Float64, "<f8", "F64", "double")                                                \
+  X(Int8, "int8", std::int8_t, Integer, Int64, "|i1", "I8", "int8_t")                                                   \
+  X(Int16, "int16", std::int16_t, Integer, Int64, "<i2", "I16", "int16_t")                                             \
+  X(UInt8, "uint8", std::uint8_t, Integer, UInt64, "|u1", "U8", "uint8_t")                                              \
+  X(UInt16, "uint16", std::uint16_t, Integer, UInt64, "<u2", "U16", "uint16_t")                                        \
+  X(UInt32, "uint32", std::uint32_t, Integer, UInt32, "<u4", "U32", "uint32_t")                                        \
+  X(UInt64, "uint64", std::uint64_t, Integer, UInt64, "<u8", "U64", "uint64_t")                                        \
+  X(Float16, "float16", float16, Float, Float32, "<f2", "F16", "uint16_t")                                             \
+  X(BFloat16, "bfloat16", bfloat16, Float, Float32, "<V2", "BF16", "uint16_t")
 
 // The element type of a tensor.
 enum class DType : std::int32_t {
@@ -38,14 +48,23 @@ struct DTypeInfo {
   const char *name;
   std::size_t size; // of an element, in bytes
   DTypeKind kind;
-  DType accumulator;       // float64 for float32, because rounding errors accumulate along the axis
+  bool is_unsigned;        // an integer type without negative numbers
+  DType accumulator;       // float64 for float32, because rounding errors accumulate along the axis; int64 for int8
   const char *npy;         // "<f4"
   const char *safetensors; // "F32"
   const char *in_c;        // the C type of an element
 };
 inline constexpr DTypeInfo kDTypes[] = {
 #define CALQUE_ELEMENT_TYPE(Name, name, Type, kind, accumulator, npy, safetensors, inC)                                \
-  {DType::Name, name, sizeof(Type), DTypeKind::kind, DType::accumulator, npy, safetensors, inC},
+  {DType::Name,                                                                                                        \
+   name,                                                                                                               \
+   sizeof(Type),                                                                                                       \
+   DTypeKind::kind,                                                                                                    \
+   DTypeKind::kind == DTypeKind::Integer && std::is_unsigned_v<Type>,                                                  \
+   DType::accumulator,                                                                                                 \
+   npy,                                                                                                                \
+   safetensors,                                                                                                        \
+   inC},
     CALQUE_ELEMENT_TYPES(CALQUE_ELEMENT_TYPE)
 #undef CALQUE_ELEMENT_TYPE
 };
@@ -79,22 +98,56 @@ constexpr bool is_kind(DType dtype, DTypeKind kind) {
 }
 constexpr bool is_floating(DType dtype) { return is_kind(dtype, DTypeKind::Float); }
 constexpr bool is_integer(DType dtype) { return is_kind(dtype, DTypeKind::Integer); }
+constexpr bool is_unsigned(DType dtype) {
+  return is_dtype(dtype) && kDTypes[static_cast<std::size_t>(dtype)].is_unsigned;
+}
+// Whether the type is a floating-point type that is stored alone: each operation computes in float32, and rounds its
+// result to the type.
+constexpr bool is_half(DType dtype) { return is_floating(dtype) && size_of(dtype) == 2; }
 
-// The names of all types of these kinds, with `word` before the last name: "float32 and float64".
-inline std::string names_of(std::initializer_list<DTypeKind> kinds, const std::string &word = "and") {
-  std::string text;
-  const char *last = nullptr;
+// The smallest type that holds all elements of both, as NumPy's promote_types has it: float32 of int16 and float16,
+// float64 of int64 and float32, int16 of int8 and uint8. NumPy has no bfloat16: float32 of it and float16, and with an
+// integer type the one that float16 gives, but bfloat16 with int8 and uint8. Both must be enumerators.
+constexpr DType promote(DType a, DType b);
+
+// What tensors of these kinds hold, for messages: "integers", "numbers".
+constexpr const char *names_of(std::initializer_list<DTypeKind> kinds) {
+  bool has[3] = {};
+  for (DTypeKind kind : kinds)
+    has[static_cast<std::size_t>(kind)] = true;
+  constexpr const char *names[] = {"nothing", "truth values", "integers", "truth values and integers",
+                                   "floating-point numbers", "truth values and floating-point numbers", "numbers",
+                                   "truth values and numbers"};
+  return names[has[0] + 2 * has[1] + 4 * has[2]];
+}
+
+namespace detail {
+// The integer or floating-point type of so many bytes.
+constexpr DType typeOf(DTypeKind kind, bool isUnsigned, std::size_t bytes) {
   for (const DTypeInfo &info : kDTypes)
-    for (DTypeKind kind : kinds)
-      if (info.kind == kind) {
-        if (last)
-          text.append(text.empty() ? "" : ", ").append(last);
-        last = info.name;
-        break;
-      }
-  if (last)
-    text.append(text.empty() ? "" : " " + word + " ").append(last);
-  return text;
+    if (info.kind == kind && info.is_unsigned == isUnsigned && info.size == bytes)
+      return info.dtype;
+  return DType::Float64;
+}
+} // namespace detail
+
+constexpr DType promote(DType a, DType b) {
+  if (a == b)
+    return a;
+  const DTypeInfo &x = info_of(a), &y = info_of(b);
+  if (x.kind == DTypeKind::Bool || y.kind == DTypeKind::Bool)
+    return x.kind == DTypeKind::Bool ? b : a;
+  if (x.kind == y.kind && x.is_unsigned == y.is_unsigned) // of the two with two bytes, neither holds the other
+    return x.size == y.size ? DType::Float32 : x.size < y.size ? b : a;
+  if (x.kind == y.kind) { // one is signed and the other is not: a signed type holds both if it is wider than the latter
+    const std::size_t ofSigned = x.is_unsigned ? y.size : x.size, ofUnsigned = x.is_unsigned ? x.size : y.size;
+    const std::size_t bytes = ofSigned > ofUnsigned ? ofSigned : 2 * ofUnsigned;
+    return bytes > 8 ? DType::Float64 : detail::typeOf(DTypeKind::Integer, false, bytes);
+  }
+  const DTypeInfo &floating = x.kind == DTypeKind::Float ? x : y, &integer = x.kind == DTypeKind::Float ? y : x;
+  // A floating-point type of twice the integer's bytes holds its elements; there is none beyond float64.
+  const std::size_t bytes = integer.size >= 4 ? 8 : 2 * integer.size;
+  return bytes <= floating.size ? floating.dtype : bytes == 4 ? DType::Float32 : DType::Float64;
 }
 
 // Calls f(std::type_identity<T>()), where T is the C++ type of `dtype`. `dtype` must be an enumerator.

@@ -2,7 +2,7 @@
 // RUN: calque-opt %s --split-input-file --verify-diagnostics
 
 func.func @conv_integer(%a: tensor<2x7x5x3xi32>, %b: tensor<3x2x3x4xi32>) {
-  // expected-error @below {{conv: takes operands of float32 and float64, not int32[2,7,5,3]; use cast(x, DType::Float32)}}
+  // expected-error @below {{conv: takes floating-point numbers, not int32[2,7,5,3]; use cast(x, DType::Float32)}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.conv %a, %b {padding = "valid", strides = array<i64: 1, 1>} : (tensor<2x7x5x3xi32>, tensor<3x2x3x4xi32>) -> tensor<2x5x4x4xi32>
   return
@@ -92,7 +92,7 @@ func.func @conv_stride_count(%a: tensor<2x7x5x3xf32>, %b: tensor<3x2x3x4xf32>) {
 // -----
 
 func.func @input_grad_integer(%a: tensor<2x5x4x4xi32>, %b: tensor<3x2x3x4xi32>, %c: tensor<2x7x5x3xi32>) {
-  // expected-error @below {{conv_input_grad: takes operands of float32 and float64, not int32[2,5,4,4]; use cast(x, DType::Float32)}}
+  // expected-error @below {{conv_input_grad: takes floating-point numbers, not int32[2,5,4,4]; use cast(x, DType::Float32)}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.conv_input_grad %a, %b, %c {padding = "valid", strides = array<i64: 1, 1>} : (tensor<2x5x4x4xi32>, tensor<3x2x3x4xi32>, tensor<2x7x5x3xi32>) -> tensor<2x7x5x3xi32>
   return
@@ -200,7 +200,7 @@ func.func @input_grad_cotangent_type(%a: tensor<2x5x4x4xf64>, %b: tensor<3x2x3x4
 // -----
 
 func.func @filter_grad_integer(%a: tensor<2x7x5x3xi32>, %b: tensor<2x5x4x4xi32>, %c: tensor<3x2x3x4xi32>) {
-  // expected-error @below {{conv_filter_grad: takes operands of float32 and float64, not int32[2,7,5,3]; use cast(x, DType::Float32)}}
+  // expected-error @below {{conv_filter_grad: takes floating-point numbers, not int32[2,7,5,3]; use cast(x, DType::Float32)}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.conv_filter_grad %a, %b, %c {padding = "valid", strides = array<i64: 1, 1>} : (tensor<2x7x5x3xi32>, tensor<2x5x4x4xi32>, tensor<3x2x3x4xi32>) -> tensor<3x2x3x4xi32>
   return
@@ -308,7 +308,7 @@ func.func @filter_grad_cotangent_type(%a: tensor<2x7x5x3xf32>, %b: tensor<2x5x4x
 // -----
 
 func.func @pool_integer(%a: tensor<2x7x5x3xi32>) {
-  // expected-error @below {{max_pool: takes operands of float32 and float64, not int32[2,7,5,3]; use cast(x, DType::Float32)}}
+  // expected-error @below {{max_pool: takes floating-point numbers, not int32[2,7,5,3]; use cast(x, DType::Float32)}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.max_pool %a {padding = "valid", strides = array<i64: 1, 1>, window = array<i64: 3, 2>} : (tensor<2x7x5x3xi32>) -> tensor<2x5x4x3xf32>
   return
@@ -362,7 +362,7 @@ func.func @pool_padding(%a: tensor<2x7x5x3xf32>) {
 // -----
 
 func.func @pool_grad_integer(%a: tensor<2x7x5x3xi32>, %b: tensor<2x5x4x3xf32>) {
-  // expected-error @below {{max_pool_grad: takes operands of float32 and float64, not int32[2,7,5,3]; use cast(x, DType::Float32)}}
+  // expected-error @below {{max_pool_grad: takes floating-point numbers, not int32[2,7,5,3]; use cast(x, DType::Float32)}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.max_pool_grad %a, %b {padding = "valid", strides = array<i64: 1, 1>, window = array<i64: 3, 2>} : (tensor<2x7x5x3xi32>, tensor<2x5x4x3xf32>) -> tensor<2x7x5x3xi32>
   return
@@ -434,7 +434,7 @@ func.func @pool_grad_cotangent_type(%a: tensor<2x7x5x3xf32>, %b: tensor<2x5x4x3x
 // -----
 
 func.func @pool_pick_integer(%a: tensor<2x7x5x3xi32>, %b: tensor<2x7x5x3xf32>) {
-  // expected-error @below {{max_pool_pick: takes operands of float32 and float64, not int32[2,7,5,3]; use cast(x, DType::Float32)}}
+  // expected-error @below {{max_pool_pick: takes floating-point numbers, not int32[2,7,5,3]; use cast(x, DType::Float32)}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.max_pool_pick %a, %b {padding = "valid", strides = array<i64: 1, 1>, window = array<i64: 3, 2>} : (tensor<2x7x5x3xi32>, tensor<2x7x5x3xf32>) -> tensor<2x5x4x3xf32>
   return

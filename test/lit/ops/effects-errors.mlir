@@ -102,7 +102,7 @@ func.func @second_seed(%a: tensor<f64>, %b: tensor<f32>, %c: tensor<f64>, %d: te
 // -----
 
 func.func @integer_target(%a: tensor<2xi32>, %b: tensor<2xi32>, %c: tensor<2xf32>) {
-  // expected-error @below {{gradient: takes operands of float32 and float64, not int32[2]; use cast(x, DType::Float32)}}
+  // expected-error @below {{gradient: takes floating-point numbers, not int32[2]; use cast(x, DType::Float32)}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.gradient %a, %b, %c {counts = array<i64: 1, 1, 0>} : (tensor<2xi32>, tensor<2xi32>, tensor<2xf32>) -> tensor<2xf32>
   return
@@ -111,7 +111,7 @@ func.func @integer_target(%a: tensor<2xi32>, %b: tensor<2xi32>, %c: tensor<2xf32
 // -----
 
 func.func @integer_source(%a: tensor<2xf32>, %b: tensor<2xf32>, %c: tensor<2xi64>) {
-  // expected-error @below {{gradient: takes operands of float32 and float64, not int64[2]; use cast(x, DType::Float32)}}
+  // expected-error @below {{gradient: takes floating-point numbers, not int64[2]; use cast(x, DType::Float32)}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.gradient %a, %b, %c {counts = array<i64: 1, 1, 0>} : (tensor<2xf32>, tensor<2xf32>, tensor<2xi64>) -> tensor<2xi64>
   return

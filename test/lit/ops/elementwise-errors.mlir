@@ -14,7 +14,7 @@ func.func @OP(%a: tensor<2xi1>) {
 
 // EACH 1 elementwiseFloat elementwiseTest
 func.func @OP(%a: tensor<2x?xi64>) {
-  // expected-error @below {{OP: takes operands of float32 and float64, not int64[2,?]; use cast(x, DType::Float32)}}
+  // expected-error @below {{OP: takes floating-point numbers, not int64[2,?]; use cast(x, DType::Float32)}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.OP %a : (tensor<2x?xi64>) -> tensor<2x?xi64>
   return

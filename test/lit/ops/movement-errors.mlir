@@ -623,7 +623,7 @@ func.func @reverse_scalar(%a: tensor<f32>) {
 // -----
 
 func.func @take_along_axis_indices(%a: tensor<2xf32>) {
-  // expected-error @below {{take_along_axis: indices must be int32 or int64, not float32[2]}}
+  // expected-error @below {{take_along_axis: indices must be integers, not float32[2]}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.take_along_axis %a, %a : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   return
@@ -659,7 +659,7 @@ func.func @take_along_axis_sizes(%a: tensor<2x?xf32>, %b: tensor<3x4xi32>) {
 // -----
 
 func.func @put_along_axis_indices(%a: tensor<2xf32>) {
-  // expected-error @below {{put_along_axis: indices must be int32 or int64, not float32[2]}}
+  // expected-error @below {{put_along_axis: indices must be integers, not float32[2]}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.put_along_axis %a, %a, %a {axis = 0 : i64} : (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   return
@@ -713,7 +713,7 @@ func.func @argsort_scalar(%a: tensor<f32>) {
 // -----
 
 func.func @gather_indices(%a: tensor<7xf32>, %b: tensor<3xf32>) {
-  // expected-error @below {{gather: indices must be int32 or int64, not float32[3]}}
+  // expected-error @below {{gather: indices must be integers, not float32[3]}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.gather %a, %b : (tensor<7xf32>, tensor<3xf32>) -> tensor<3xf32>
   return
@@ -740,7 +740,7 @@ func.func @gather_scalar(%a: tensor<f32>, %b: tensor<3xi64>) {
 // -----
 
 func.func @gather_put_indices(%a: tensor<3xf32>, %b: tensor<7xf32>, %c: tensor<3xi1>) {
-  // expected-error @below {{gather_put: indices must be int32 or int64, not bool[3]}}
+  // expected-error @below {{gather_put: indices must be integers, not bool[3]}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.gather_put %a, %b, %c {axis = 0 : i64} : (tensor<3xf32>, tensor<7xf32>, tensor<3xi1>) -> tensor<7xf32>
   return
@@ -785,7 +785,7 @@ func.func @gather_put_rank(%a: tensor<?xf32>, %b: tensor<7x2xf32>, %c: tensor<?x
 // -----
 
 func.func @one_hot_indices(%a: tensor<?xf64>) {
-  // expected-error @below {{one_hot: indices must be int32 or int64, not float64[?]}}
+  // expected-error @below {{one_hot: indices must be integers, not float64[?]}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.one_hot %a {depth = 3 : i64, dtype = f32} : (tensor<?xf64>) -> tensor<?x3xf32>
   return

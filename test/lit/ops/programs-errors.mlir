@@ -14,7 +14,7 @@ func.func @counts(%a: tensor<f32>) {
 // -----
 
 func.func @integer(%a: tensor<i32>, %b: tensor<f32>) {
-  // expected-error @below {{custom_gradient: takes operands of float32 and float64, not int32[]; use cast(x, DType::Float32)}}
+  // expected-error @below {{custom_gradient: takes floating-point numbers, not int32[]; use cast(x, DType::Float32)}}
   // expected-error @below {{failed to infer returned types}}
   %0 = "calque.custom_gradient"(%a, %b) ({
   ^bb0(%g: tensor<f32>):

@@ -23,7 +23,7 @@ func.func @OP(%a: tensor<2xi1>) {
 
 // EACH 1 reduceFloat reduceFloatNonEmpty
 func.func @OP(%a: tensor<2xi64>) {
-  // expected-error @below {{OP: takes operands of float32 and float64, not int64[2]; use cast(x, DType::Float32)}}
+  // expected-error @below {{OP: takes floating-point numbers, not int64[2]; use cast(x, DType::Float32)}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.OP %a : (tensor<2xi64>) -> tensor<i64>
   return
@@ -103,7 +103,7 @@ func.func @OP(%a: tensor<?x0xf64>) {
 
 // EACH 1 softmax
 func.func @OP(%a: tensor<2xi32>) {
-  // expected-error @below {{OP: takes operands of float32 and float64, not int32[2]; use cast(x, DType::Float32)}}
+  // expected-error @below {{OP: takes floating-point numbers, not int32[2]; use cast(x, DType::Float32)}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.OP %a : (tensor<2xi32>) -> tensor<2xi32>
   return

@@ -4,7 +4,7 @@
 
 // EACH 2 gatherNd
 func.func @indices_type(%x: tensor<4x3xf32>, %i: tensor<5x2xf32>) {
-  // expected-error @below {{OP: indices must be int32 or int64, not float32[5,2]}}
+  // expected-error @below {{OP: indices must be integers, not float32[5,2]}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.OP %x, %i : (tensor<4x3xf32>, tensor<5x2xf32>) -> tensor<5xf32>
   return

@@ -92,7 +92,7 @@ func.func @random_state_unknown(%a: tensor<?xi64>) {
 // -----
 
 func.func @random_integer(%a: tensor<2xi64>) {
-  // expected-error @below {{random_uniform: makes numbers of float32 and float64, not int32}}
+  // expected-error @below {{random_uniform: makes floating-point numbers, not int32}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.random_uniform %a {dtype = i32, shape = array<i64: 3>} : (tensor<2xi64>) -> tensor<3xi32>
   return

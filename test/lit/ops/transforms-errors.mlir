@@ -38,7 +38,7 @@ func.func @jvp_no_tangent(%a: tensor<f32>) {
 // -----
 
 func.func @jvp_integer(%a: tensor<2xi64>, %b: tensor<2xf32>) {
-  // expected-error @below {{jvp: takes operands of float32 and float64, not int64[2]; use cast(x, DType::Float32)}}
+  // expected-error @below {{jvp: takes floating-point numbers, not int64[2]; use cast(x, DType::Float32)}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.jvp %a, %b, %b {counts = array<i64: 1, 1>} : (tensor<2xi64>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xi64>
   return

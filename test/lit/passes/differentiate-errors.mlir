@@ -18,7 +18,7 @@ func.func @seed(%x: tensor<2x3xf32>, %seed: tensor<3xf32>) -> tensor<2x3xf32> {
 
 func.func @integer_source(%x: tensor<3xi64>, %seed: tensor<3xf32>) -> tensor<3xi64> {
   %y = calque.cast %x {dtype = f32} : (tensor<3xi64>) -> tensor<3xf32>
-  // expected-error @below {{gradient: takes operands of float32 and float64, not int64[3]; use cast(x, DType::Float32)}}
+  // expected-error @below {{gradient: takes floating-point numbers, not int64[3]; use cast(x, DType::Float32)}}
   // expected-error @below {{failed to infer returned types}}
   %g = calque.gradient %y, %seed, %x {counts = array<i64: 1, 1, 0>} : (tensor<3xf32>, tensor<3xf32>, tensor<3xi64>) -> tensor<3xi64>
   return %g : tensor<3xi64>

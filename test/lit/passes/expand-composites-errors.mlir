@@ -15,7 +15,7 @@ func.func @empty(%x: tensor<3x0xf32>) -> tensor<3xf32> {
 // -----
 
 func.func @integers(%x: tensor<3xi32>) -> tensor<i32> {
-  // expected-error @below {{reduce_mean: takes operands of float32 and float64, not int32[3]; use cast(x, DType::Float32)}}
+  // expected-error @below {{reduce_mean: takes floating-point numbers, not int32[3]; use cast(x, DType::Float32)}}
   // expected-error @below {{failed to infer returned types}}
   %s = calque.reduce_mean %x : (tensor<3xi32>) -> tensor<i32>
   return %s : tensor<i32>
