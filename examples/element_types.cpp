@@ -6,7 +6,7 @@
 using namespace calque;
 
 int main() {
-  // A generator of 32 bits (Marsaglia: Xorshift RNGs, 2003), many states at once. Integers without a sign wrap.
+  // A linear congruential generator (Press et al.: Numerical Recipes), many states at once. Integers wrap.
   auto scramble = function([](Tensor state) {
     for (Tensor i : range(3))
       state = state * 1664525 + 1013904223;

@@ -1,7 +1,6 @@
 #include "ir/ScalarBuilder.h"
 #include "ir/ElementType.h"
 #include "ir/Opaque.h"
-#include "ir/Signs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -30,13 +29,6 @@ Value compare(ScalarBuilder &b, arith::CmpFPredicate floats, arith::CmpIPredicat
   return arith::CmpIOp::create(b.builder, b.location, hasNoSign ? unsignedInts : signedInts, x, y);
 }
 } // namespace
-
-ScalarBuilder ScalarBuilder::of(Operation *op) const {
-  ScalarBuilder result(*this);
-  result.takesUnsigned = hasUnsignedOperand(op);
-  result.givesUnsigned = isUnsignedResult(op, 0);
-  return result;
-}
 
 Value ScalarBuilder::constant(schema::Scalar value, Type type) {
   return arith::ConstantOp::create(builder, location, elementAttr(value, type));
@@ -256,7 +248,7 @@ Value ScalarBuilder::castTo(Value x, Type type) {
   if (from == type)
     return x;
   // No arithmetic is done on halves.
-  if (ElementType(from).isHalf() && !type.isF64())
+  if (ElementType(from).isHalf() && ElementType(type).bits() < 64)
     x = arith::ExtFOp::create(builder, location, builder.getF32Type(), x);
   if (x.getType() == type)
     return x;

@@ -13,7 +13,7 @@ namespace calque::ir {
 class ScalarBuilder {
 public:
   ScalarBuilder(mlir::OpBuilder &builder, mlir::Location location) : builder(builder), location(location) {}
-  // The same for the elements of an operation of the dialect, whose integers may have no sign (ir/Signs.h).
+  // The same for the elements of an operation of the dialect, whose integers may have no sign (Signs.cpp).
   ScalarBuilder of(mlir::Operation *op) const;
 
   using Value = mlir::Value;

@@ -1,6 +1,8 @@
 #include "ir/Signs.h"
 #include "ir/Conversion.h"
 #include "ir/Dialect.h"
+#include "ir/ElementType.h"
+#include "ir/ScalarBuilder.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -32,10 +34,17 @@ bool hasUnsignedOperand(Operation *op) {
   return llvm::any_of(llvm::seq(op->getNumOperands()), [&](unsigned i) { return isUnsignedOperand(op, i); });
 }
 
+ScalarBuilder ScalarBuilder::of(Operation *op) const {
+  ScalarBuilder result(*this);
+  result.takesUnsigned = hasUnsignedOperand(op);
+  result.givesUnsigned = isUnsignedResult(op, 0);
+  return result;
+}
+
 static DType dtypeOf(Value value, bool isUnsigned) {
   Type element = getElementTypeOrSelf(value.getType());
   if (isUnsigned)
-    element = IntegerType::get(element.getContext(), element.getIntOrFloatBitWidth(), IntegerType::Unsigned);
+    element = IntegerType::get(element.getContext(), ElementType(element).bits(), IntegerType::Unsigned);
   return *toDType(element);
 }
 DType dtypeOfOperand(Operation *op, unsigned operand) {
@@ -50,7 +59,7 @@ namespace {
 Type withoutSign(Type type) {
   if (!isUnsignedType(type))
     return type;
-  Type element = IntegerType::get(type.getContext(), getElementTypeOrSelf(type).getIntOrFloatBitWidth());
+  Type element = IntegerType::get(type.getContext(), ElementType(type).bits());
   if (auto tensor = dyn_cast<RankedTensorType>(type))
     return tensor.clone(element);
   return isa<IntegerType>(type) ? element : type;
@@ -80,7 +89,7 @@ void castIndices(SchemaOpInterface op) {
       continue;
     OpBuilder builder(op);
     auto type = cast<RankedTensorType>(index.getType());
-    if (type.getElementTypeBitWidth() == 64) { // without a sign
+    if (ElementType(type).bits() == 64) { // without a sign
       auto scalar = RankedTensorType::get({}, type.getElementType());
       Attribute largest = elementAttr(std::numeric_limits<std::int64_t>::max(), type.getElementType());
       Value bound = ConstantOp::create(builder, op->getLoc(), DenseElementsAttr::get(scalar, largest));
@@ -134,8 +143,9 @@ void eraseSigns(Operation *function) {
         for (BlockArgument argument : block.getArguments())
           argument.setType(withoutSign(argument.getType()));
     if (auto named = dyn_cast<FunctionOpInterface>(op))
-      named.setType(named.cloneTypeWith(llvm::map_to_vector(named.getArgumentTypes(), [](Type t) { return withoutSign(t); }),
-                                        llvm::map_to_vector(named.getResultTypes(), [](Type t) { return withoutSign(t); })));
+      named.setType(
+          named.cloneTypeWith(llvm::map_to_vector(named.getArgumentTypes(), [](Type t) { return withoutSign(t); }),
+                              llvm::map_to_vector(named.getResultTypes(), [](Type t) { return withoutSign(t); })));
   }
 }
 

@@ -53,7 +53,7 @@ Fault randomUniform(const OpCall &call, std::vector<TensorType> &results) {
     return valueFault(absl::StrCat("the state must be int64[2], key and counter, not ", call[0].str()));
   TensorType result{call.attribute<DType>(1), ints(call, 0)};
   if (!is_floating(result.dtype) || is_half(result.dtype)) // halves are made of float32: frontend/operations/Random.cpp
-    return dtypeFault(absl::StrCat("makes ", names_of({DTypeKind::Float}), ", not ", name_of(result.dtype)));
+    return dtypeFault(absl::StrCat("makes floating-point numbers, not ", name_of(result.dtype)));
   if (Fault fault = checkSizes(result.dims))
     return fault;
   results.push_back(std::move(result));

@@ -71,7 +71,8 @@ double lastBelow(double bound, double least, DType dtype) {
       const std::uint16_t bits = rounded.bits();
       if (float(rounded) == 0)
         return float(T::from_bits(0x8001));
-      return float(T::from_bits(static_cast<std::uint16_t>(std::fabs(next) < std::fabs(float(rounded)) ? bits - 1 : bits + 1)));
+      return float(
+          T::from_bits(static_cast<std::uint16_t>(std::fabs(next) < std::fabs(float(rounded)) ? bits - 1 : bits + 1)));
     } else {
       return bound;
     }
@@ -186,9 +187,7 @@ Tensor stateless_randint(const Shape &shape, const Operand &state, std::int64_t 
   SourceLocation where = detail::userLine(state.where());
   CallSite site(where, "randint");
   if (!is_integer(options.dtype))
-    throw DTypeError(
-        absl::StrCat("randint: makes ", names_of({DTypeKind::Integer}), ", not ", name_of(options.dtype)),
-        where);
+    throw DTypeError(absl::StrCat("randint: makes integers, not ", name_of(options.dtype)), where);
   std::int64_t smallest = 0, largest = 0;
   dispatch(options.dtype, [&]<typename T>(std::type_identity<T>) {
     if constexpr (std::is_integral_v<T>) {
