@@ -65,6 +65,11 @@ foreach name = ["add", "sub", "mul", "div", "neg", "abs", "pow", "exp", "log", "
                 "maximum", "minimum", "equal", "notEqual", "less", "lessEqual", "select", "logicalAnd", "logicalOr",
                 "logicalXor", "logicalNot", "castTo"] in
   def S_#name : Scalar<name>;
+// Functions for which MLIR has no operation: each is a ScalarFunctionOp of that name.
+class ScalarFunction<string name> : Scalar<"function"> { string functionName = name; }
+foreach name = ["atan", "atan2", "asin", "acos", "sinh", "cosh", "asinh", "acosh", "atanh", "log2", "log10", "exp2",
+                "cbrt", "hypot"] in
+  def S_#name : ScalarFunction<name>;
 // A constant of the type of the operand that follows: (S_const "0.5", $x).
 def S_const : Scalar<"constant">;
 
@@ -78,6 +83,15 @@ def NoGradient : Partial; // the operand has no cotangent
 def Value : Partial;    // (Value $x): the operand, the result or the cotangent itself
 def Mask : Partial;     // (Mask cond): the cotangent where cond holds, else zero
 def Constant : Partial; // (Constant "2.0"): a scalar of the result's type, broadcast
+
+// A function of numbers or of vectors of them, in the bodies of kernels: what MLIR's dialect `math` lacks, or would fold
+// to other bits than code computes. codegen/native/LowerMath.cpp makes code of it. No program of tensors has it.
+def Calque_ScalarFunctionOp
+    : Op<Calque_Dialect, "scalar_function", [Pure, SameOperandsAndResultType] # ElementwiseMappable.traits> {
+  let arguments = (ins StrAttr:$name, Variadic<AnyTypeOf<[FloatLike]>>:$operands);
+  let results = (outs AnyTypeOf<[FloatLike]>:$result);
+  let assemblyFormat = "$name `(` $operands `)` attr-dict `:` type($result)";
+}
 
 //===-- Operations ------------------------------------------------------------------------------===//
 class Calque_Op<string mnemonic, list<Trait> traits = []>

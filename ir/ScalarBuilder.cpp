@@ -167,6 +167,16 @@ Value ScalarBuilder::floor(Value x) { return math::FloorOp::create(builder, loca
 Value ScalarBuilder::ceil(Value x) { return math::CeilOp::create(builder, location, x); }
 Value ScalarBuilder::round(Value x) { return math::RoundEvenOp::create(builder, location, x); }
 
+// ScalarFunctionOp by its name: the dialect's header includes this one's. No pass folds it, so that its operands need
+// not be opaque.
+static Value functionOf(ScalarBuilder &s, StringRef name, ValueRange operands) {
+  OperationState state(s.location, "calque.scalar_function", operands, operands[0].getType());
+  state.addAttribute("name", s.builder.getStringAttr(name));
+  return s.builder.create(state)->getResult(0);
+}
+Value ScalarBuilder::function(StringRef name, Value x) { return functionOf(*this, name, x); }
+Value ScalarBuilder::function(StringRef name, Value x, Value y) { return functionOf(*this, name, {x, y}); }
+
 Value ScalarBuilder::sign(Value x) {
   Value zero = constant(0, x);
   // NaN and zero are neither below nor above zero, and are returned as they are.

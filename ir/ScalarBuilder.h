@@ -47,6 +47,9 @@ public:
   Value ceil(Value x);
   Value round(Value x); // halves to the even integer
   Value sign(Value x);
+  // A ScalarFunctionOp.
+  Value function(llvm::StringRef name, Value x);
+  Value function(llvm::StringRef name, Value x, Value y);
   Value maximum(Value a, Value b);
   Value minimum(Value a, Value b);
   Value equal(Value a, Value b);

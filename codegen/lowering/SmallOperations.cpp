@@ -186,7 +186,7 @@ static int64_t costOfElement(ir::ElementwiseOpInterface op) {
   op.buildScalar(scalar, elements);
   int64_t cost = 0;
   for (Operation &each : scratch)
-    cost += isa<math::MathDialect>(each.getDialect()) ? ofFunction : 1;
+    cost += isa<math::MathDialect>(each.getDialect()) || isa<ir::ScalarFunctionOp>(each) ? ofFunction : 1;
   return cost;
 }
 

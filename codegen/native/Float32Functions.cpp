@@ -1,8 +1,7 @@
 // The functions compute in float32 where fused products and sums keep enough digits. expm1 and the reduction of large
 // arguments of sines compute in float64. The errors are in docs/accuracy.md.
 #include "codegen/native/Float32Functions.h"
-#include "codegen/native/FunctionEmitter.h"
-#include "codegen/native/Polynomials.h"
+#include "codegen/native/ElementaryFunctions.h"
 #include "ir/ElementType.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -15,25 +14,29 @@ namespace calque::codegen {
 
 namespace {
 
-class Float32Emitter : FunctionEmitter {
+class Float32Emitter : public ElementaryFunctions<Float32Emitter> {
 public:
+  static constexpr bool kIsDouble = false;
   // It does not matter how often float64 is rounded.
   Float32Emitter(OpBuilder &builder, Location location, Type type, bool fma)
-      : FunctionEmitter(builder, location, type, fma, /*roundsOnce=*/false) {}
+      : ElementaryFunctions(builder, location, type, fma, /*roundsOnce=*/false) {}
 
   Value exp(Value x);
   Value expm1(Value x);
   Value log(Value x);
   Value log1p(Value x);
+  Value log2(Value x);
+  Value log10(Value x);
+  Value exp2(Value x);
   Value tanh(Value x);
   Value erf(Value x);
   Value sin(Value x);
   Value cos(Value x);
   Value tan(Value x);
 
+  Parts partsOf(Value x);
+
 private:
-  Value widen(Value x) { return arith::ExtFOp::create(b, location, like(b.getF64Type()), x); }
-  Value round(Value x) { return arith::TruncFOp::create(b, location, shape, x); }
   static bool isWide(Value x) { return ir::ElementType(x).bits() == 64; }
 
   //===-- Parts of functions ----------------------------------------------------------------------===//
@@ -43,6 +46,11 @@ private:
     Value biased, r;
   };
   Power power(Value x, int bias);
+  // x * 2^k, where the low bits of `biased` are k + 254. 2^k is a product of two factors: itself it may be no normal
+  // number.
+  Value scaled(Value x, Value biased);
+  // log(m) of a number near 1.
+  Value logNearOne(Value m);
 
   // x = (count - offset) * pi / parts + rest, where |rest| is hardly more than half of pi / parts; `parts` is 1 or 2.
   // The low bits of `count` are those of the number.
@@ -68,14 +76,23 @@ Float32Emitter::Power Float32Emitter::power(Value x, int bias) {
   return {asBits(sum), r};
 }
 
-// Beyond the bounds rounding gives 0 and infinity. 2^k is a product of two factors: itself it may be no normal number.
+Value Float32Emitter::scaled(Value x, Value biased) {
+  Value half = mask(shiftLeft(biased, 22), 0xff800000);
+  Value otherHalf = subInts(shiftLeft(biased, 23), half);
+  return mul(mul(x, asNumber(half)), asNumber(otherHalf));
+}
+
+// Beyond the bounds rounding gives 0 and infinity.
 Value Float32Emitter::exp(Value x) {
   Power power = this->power(atMost(atLeast(x, -104), 89), 254);
-  Value half = mask(shiftLeft(power.biased, 22), 0xff800000);
-  Value otherHalf = subInts(shiftLeft(power.biased, 23), half);
   Value factor = mulAdd(polynomial(polynomials::kExp, power.r), power.r, 1);
-  Value result = mul(mulAdd(factor, power.r, 1), asNumber(half));
-  return mul(result, asNumber(otherHalf));
+  return scaled(mulAdd(factor, power.r, 1), power.biased);
+}
+
+Value Float32Emitter::exp2(Value x) {
+  Value bounded = atMost(atLeast(x, -151), 129), sum = add(bounded, 0x1.8p23 + 254);
+  Value r = sub(bounded, sub(sum, 0x1.8p23 + 254));
+  return scaled(mulAdd(polynomial(polynomials::kExp2, r), r, 1), asBits(sum));
 }
 
 // In float64 there is nothing to correct.
@@ -103,7 +120,7 @@ Value Float32Emitter::tanh(Value x) {
 
 //===-- Logarithms ------------------------------------------------------------------------------===//
 
-Value Float32Emitter::log(Value x) {
+Float32Emitter::Parts Float32Emitter::partsOf(Value x) {
   Value isSubnormal = isLess(x, 0x1p-126);
   Value normal = select(isSubnormal, mul(x, 0x1p23), x);
   Value correction = select(isSubnormal, number(-23, x), number(0, x));
@@ -111,9 +128,30 @@ Value Float32Emitter::log(Value x) {
   Value ofNormal = asBits(normal);
   Value exponent = mask(subInts(ofNormal, integer(0x3f2aaaab, ofNormal)), 0xff800000);
   Value k = mulAdd(arith::SIToFPOp::create(b, location, shape, exponent), 0x1p-23, correction);
-  Value f = sub(asNumber(subInts(ofNormal, exponent)), 1);
-  Value result = mulAdd(polynomial(polynomials::kLog, f), mul(f, f), f);
-  return aboveThePole(x, 0, mulAdd(k, std::numbers::ln2, result));
+  return {k, asNumber(subInts(ofNormal, exponent))};
+}
+
+Value Float32Emitter::logNearOne(Value m) {
+  Value f = sub(m, 1);
+  return mulAdd(polynomial(polynomials::kLog, f), mul(f, f), f);
+}
+
+Value Float32Emitter::log(Value x) {
+  Parts parts = partsOf(x);
+  return aboveThePole(x, 0, mulAdd(parts.k, std::numbers::ln2, logNearOne(parts.m)));
+}
+
+Value Float32Emitter::log2(Value x) {
+  Parts parts = partsOf(x);
+  Value logarithm = logNearOne(parts.m), low = mulAdd(logarithm, polynomials::kLog2e[1], parts.k);
+  return aboveThePole(x, 0, mulAdd(logarithm, polynomials::kLog2e[0], low));
+}
+
+Value Float32Emitter::log10(Value x) {
+  Parts parts = partsOf(x);
+  Value logarithm = logNearOne(parts.m), low = mul(logarithm, polynomials::kLog10e[1]);
+  low = mulAdd(logarithm, polynomials::kLog10e[0], mulAdd(parts.k, polynomials::kLog10Of2[1], low));
+  return aboveThePole(x, 0, mulAdd(parts.k, polynomials::kLog10Of2[0], low));
 }
 
 Value Float32Emitter::log1p(Value x) {
@@ -233,7 +271,7 @@ Value Float32Emitter::tan(Value x) {
 } // namespace
 
 Value emitFloat32Function(OpBuilder &builder, Operation *op, bool fma) {
-  if (op->getNumResults() != 1 || op->getNumOperands() != 1 ||
+  if (op->getNumResults() != 1 || (op->getNumOperands() != 1 && !isa<ir::ScalarFunctionOp>(op)) ||
       !getElementTypeOrSelf(op->getResult(0).getType()).isF32())
     return {};
   Float32Emitter emitter(builder, op->getLoc(), op->getResult(0).getType(), fma);

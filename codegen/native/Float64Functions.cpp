@@ -1,8 +1,7 @@
 // Where an error would exceed a unit in the last place, a number is the sum of two: what is rounded away of the first
 // is the second. The errors are in docs/accuracy.md.
 #include "codegen/native/Float64Functions.h"
-#include "codegen/native/FunctionEmitter.h"
-#include "codegen/native/Polynomials.h"
+#include "codegen/native/ElementaryFunctions.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -20,15 +19,19 @@ constexpr uint64_t kExponentBits = 0xfff0000000000000; // and the sign
 constexpr uint64_t kOne = 0x3ff0000000000000;          // the bits of 1
 constexpr uint64_t kRootOfHalf = 0x3fe6a09e667f3bcd;
 
-class Float64Emitter : FunctionEmitter {
+class Float64Emitter : public ElementaryFunctions<Float64Emitter> {
 public:
+  static constexpr bool kIsDouble = true;
   Float64Emitter(OpBuilder &builder, Location location, Type type, bool fma, bool roundsOnce = true)
-      : FunctionEmitter(builder, location, type, fma, roundsOnce) {}
+      : ElementaryFunctions(builder, location, type, fma, roundsOnce) {}
 
   Value exp(Value x) { return expOfSum(x, {}); }
   Value expm1(Value x);
   Value log(Value x);
   Value log1p(Value x);
+  Value log2(Value x) { return logOfBase(x, polynomials::kLog2eOf64); }
+  Value log10(Value x) { return logOfBase(x, polynomials::kLog10eOf64); }
+  Value exp2(Value x);
   Value tanh(Value x);
   Value erf(Value x);
   Value sin(Value x);
@@ -37,6 +40,8 @@ public:
   Value pow(Value x, Value y);
   // Of float32, which is widened: no number needs a second one.
   Value powOfSingle(Value x, Value y);
+
+  Parts partsOf(Value x);
 
 private:
   // The unrounded sum of two numbers; the second is null where the first is exact enough.
@@ -66,6 +71,9 @@ private:
   // exp(r) - 1 - r, where r has no second number to speak of.
   Value curve(Value r) { return mul(mul(r, r), polynomial(polynomials::kExp64, r)); }
   Value expOfSum(Value x, Value low);
+  // x * 2^k, where the low bits of `biased` are k + 2 * 1023. 2^k is a product of two factors: itself it may be no
+  // normal number.
+  Value scaled(Value x, Value biased);
 
   // x = 2^k m, where m is between the roots of 1/2 and 2. `shift` are the bits of k where those of the exponent are.
   struct Split {
@@ -79,6 +87,8 @@ private:
   };
   Normal normal(Value x);
   Sum exactLog(Value x);
+  // The logarithm times a factor, which is a sum of two numbers.
+  Value logOfBase(Value x, const double (&factor)[2]);
   // exp(y log(x)), from the logarithm of the magnitude of x.
   Value powOf(Value x, Value y, llvm::function_ref<Sum(Value)> log);
 
@@ -103,7 +113,13 @@ Float64Emitter::Power Float64Emitter::power(Value x, double bias) {
   return {asBits(sum), exactSum(rest, mul(k, -polynomials::kLn2Of64[1]))};
 }
 
-// Beyond the bounds rounding gives 0 and infinity. 2^k is a product of two factors: itself it may be no normal number.
+Value Float64Emitter::scaled(Value x, Value biased) {
+  Value half = mask(shiftLeft(biased, 51), kExponentBits);
+  Value otherHalf = subInts(shiftLeft(biased, 52), half);
+  return mul(mul(x, asNumber(half)), asNumber(otherHalf));
+}
+
+// Beyond the bounds rounding gives 0 and infinity.
 Value Float64Emitter::expOfSum(Value x, Value low) {
   Power power = this->power(atMost(atLeast(x, -746), 710), 2 * 1023);
   Sum r = power.r;
@@ -111,11 +127,15 @@ Value Float64Emitter::expOfSum(Value x, Value low) {
     r = exactSum(power.r.high, low);
     r.low = add(r.low, power.r.low);
   }
-  Value half = mask(shiftLeft(power.biased, 51), kExponentBits);
-  Value otherHalf = subInts(shiftLeft(power.biased, 52), half);
   Sum factor = exactSum(number(1, x), r.high);
-  factor.high = add(factor.high, add(curve(r.high), add(factor.low, r.low)));
-  return mul(mul(factor.high, asNumber(half)), asNumber(otherHalf));
+  return scaled(add(factor.high, add(curve(r.high), add(factor.low, r.low))), power.biased);
+}
+
+Value Float64Emitter::exp2(Value x) {
+  constexpr double kRound = 0x1.8p52 + 2 * 1023;
+  Value bounded = atMost(atLeast(x, -1076), 1025), sum = add(bounded, kRound);
+  Value r = sub(bounded, sub(sum, kRound));
+  return scaled(mulAdd(polynomial(polynomials::kExp2Of64, r), r, 1), asBits(sum));
 }
 
 Value Float64Emitter::expm1(Value x) {
@@ -170,11 +190,21 @@ Value Float64Emitter::logOfParts(Value k, Value f) {
   return mulAdd(k, polynomials::kShortLn2Of64[0], sub(f, sub(h, inner)));
 }
 
-Value Float64Emitter::log(Value x) {
+Float64Emitter::Parts Float64Emitter::partsOf(Value x) {
   Normal normal = this->normal(x);
   Split split = this->split(normal.x, normal.correction);
-  Value f = sub(asNumber(subInts(asBits(normal.x), split.shift)), 1);
-  return aboveThePole(x, 0, logOfParts(split.k, f));
+  return {split.k, asNumber(subInts(asBits(normal.x), split.shift))};
+}
+
+Value Float64Emitter::logOfBase(Value x, const double (&factor)[2]) {
+  Sum log = exactLog(x), product = exactProduct(log.high, number(factor[0], x));
+  product.low = add(product.low, mulAdd(log.high, factor[1], mul(log.low, factor[0])));
+  return aboveThePole(x, 0, add(product.high, product.low));
+}
+
+Value Float64Emitter::log(Value x) {
+  Parts parts = partsOf(x);
+  return aboveThePole(x, 0, logOfParts(parts.k, sub(parts.m, 1)));
 }
 
 // 1 + x = 2^k (1 + f). The sum is rounded, but f is made of x and 2^-k.
@@ -259,9 +289,8 @@ Value Float64Emitter::tan(Value x) {
 
 // The logarithm of a positive number, to some 2^-66 of its size: times the exponent it may be 709.
 Float64Emitter::Sum Float64Emitter::exactLog(Value x) {
-  Normal normal = this->normal(x);
-  Split split = this->split(normal.x, normal.correction);
-  Value m = asNumber(subInts(asBits(normal.x), split.shift));
+  Parts parts = partsOf(x);
+  Value m = parts.m;
   // s = (m - 1) / (m + 1), z = s^2
   Value above = sub(m, 1);
   Sum below = exactSumOfAny(m, number(1, m)), s, z;
@@ -280,8 +309,8 @@ Float64Emitter::Sum Float64Emitter::exactLog(Value x) {
   curve.low = add(curve.low, mulAdd(cube.high, factor.low, mul(cube.low, factor.high)));
   Sum log = exactSum(add(s.high, s.high), curve.high);
   log.low = add(log.low, add(add(s.low, s.low), curve.low));
-  Sum sum = exactSum(mul(split.k, polynomials::kShortLn2Of64[0]), log.high);
-  sum.low = add(sum.low, mulAdd(split.k, polynomials::kShortLn2Of64[1], log.low));
+  Sum sum = exactSum(mul(parts.k, polynomials::kShortLn2Of64[0]), log.high);
+  sum.low = add(sum.low, mulAdd(parts.k, polynomials::kShortLn2Of64[1], log.low));
   return sum;
 }
 
@@ -346,7 +375,7 @@ Value emitFloat64Function(OpBuilder &builder, Operation *op, bool fma) {
       return Float64Emitter(builder, op->getLoc(), type, fma, /*roundsOnce=*/false).powOfSingle(x, y);
     return element.isF64() ? Float64Emitter(builder, op->getLoc(), type, fma).pow(x, y) : Value();
   }
-  if (op->getNumOperands() != 1 || !element.isF64())
+  if ((op->getNumOperands() != 1 && !isa<ir::ScalarFunctionOp>(op)) || !element.isF64())
     return {};
   Float64Emitter emitter(builder, op->getLoc(), type, fma);
   return emitNamed(emitter, op);

@@ -3,6 +3,7 @@
 #ifndef CALQUE_CODEGEN_NATIVE_FUNCTIONEMITTER_H
 #define CALQUE_CODEGEN_NATIVE_FUNCTIONEMITTER_H
 
+#include "ir/Dialect.h"
 #include "ir/ElementType.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -66,6 +67,10 @@ protected:
   Value mulAdd(Value x, Value y, double z) { return mulAdd(x, y, number(z, x)); }
   Value mulAdd(Value x, double y, double z) { return mulAdd(x, number(y, x), number(z, x)); }
 
+  // Between float32 and float64.
+  Value widen(Value x) { return mlir::arith::ExtFOp::create(b, location, like(b.getF64Type()), x); }
+  Value round(Value x) { return mlir::arith::TruncFOp::create(b, location, like(b.getF32Type()), x); }
+
   Value asBits(Value x) { return mlir::arith::BitcastOp::create(b, location, like(ir::ElementType(x).asBits()), x); }
   Value asNumber(Value x) { return mlir::arith::BitcastOp::create(b, location, like(ir::ElementType(x).asFloat()), x); }
   Value addInts(Value x, Value y) { return emit<mlir::arith::AddIOp>(x, y); }
@@ -79,6 +84,9 @@ protected:
   }
   Value isLess(Value x, double y) { return compare(mlir::arith::CmpFPredicate::OLT, x, y); }
   Value isGreater(Value x, double y) { return compare(mlir::arith::CmpFPredicate::OGT, x, y); }
+  Value isGreater(Value x, Value y) {
+    return mlir::arith::CmpFOp::create(b, location, mlir::arith::CmpFPredicate::OGT, x, y);
+  }
   Value isNotLess(Value x, double y) { return compare(mlir::arith::CmpFPredicate::OGE, x, y); }
   Value isEqual(Value x, double y) { return compare(mlir::arith::CmpFPredicate::OEQ, x, y); }
   Value isEqual(Value x, Value y) {
@@ -87,6 +95,11 @@ protected:
   Value select(Value condition, Value x, Value y) {
     return mlir::arith::SelectOp::create(b, location, condition, x, y);
   }
+  Value both(Value a, Value b) { return emit<mlir::arith::AndIOp>(a, b); }
+  Value either(Value a, Value b) { return emit<mlir::arith::OrIOp>(a, b); }
+  // Whether the sign is that of negative numbers, as it is of -0.
+  Value hasSign(Value x) { return isLess(withSignOf(number(1, x), x), 0); }
+  Value squareRoot(Value x) { return mlir::math::SqrtOp::create(b, location, x); }
   Value absolute(Value x) { return mlir::math::AbsFOp::create(b, location, x); }
   Value withSignOf(Value x, Value sign) { return mlir::math::CopySignOp::create(b, location, x, sign); }
   // x, or the bound that it is beyond; NaN stays NaN.
@@ -140,8 +153,38 @@ protected:
   bool fma, roundsOnce;
 };
 
-// Emits the code for an operation of MLIR's dialect `math` with one operand; null for other operations.
+// Emits the code for a function of ScalarFunctionOp by its name; null for others.
+template <typename Emitter>
+mlir::Value emitScalarFunction(Emitter &emitter, mlir::StringRef name, mlir::ValueRange operands) {
+  using mlir::Value;
+  struct Unary {
+    llvm::StringLiteral name;
+    Value (Emitter::*emit)(Value);
+  };
+  struct Binary {
+    llvm::StringLiteral name;
+    Value (Emitter::*emit)(Value, Value);
+  };
+  static constexpr Unary kUnary[] = {
+      {"atan", &Emitter::atan}, {"asin", &Emitter::asin},   {"acos", &Emitter::acos},   {"sinh", &Emitter::sinh},
+      {"cosh", &Emitter::cosh}, {"asinh", &Emitter::asinh}, {"acosh", &Emitter::acosh}, {"atanh", &Emitter::atanh},
+      {"log2", &Emitter::log2}, {"log10", &Emitter::log10}, {"exp2", &Emitter::exp2},   {"cbrt", &Emitter::cbrt},
+  };
+  static constexpr Binary kBinary[] = {{"atan2", &Emitter::atan2}, {"hypot", &Emitter::hypot}};
+  for (const Unary &function : kUnary)
+    if (function.name == name && operands.size() == 1)
+      return (emitter.*function.emit)(operands[0]);
+  for (const Binary &function : kBinary)
+    if (function.name == name && operands.size() == 2)
+      return (emitter.*function.emit)(operands[0], operands[1]);
+  return {};
+}
+
+// Emits the code for an operation of MLIR's dialect `math` with one operand, or for a ScalarFunctionOp; null for other
+// operations.
 template <typename Emitter> mlir::Value emitNamed(Emitter &emitter, mlir::Operation *op) {
+  if (auto function = mlir::dyn_cast<ir::ScalarFunctionOp>(op))
+    return emitScalarFunction(emitter, function.getName(), function.getOperands());
   mlir::Value x = op->getOperand(0);
   return llvm::TypeSwitch<mlir::Operation *, mlir::Value>(op)
       .Case([&](mlir::math::ExpOp) { return emitter.exp(x); })

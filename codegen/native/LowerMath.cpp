@@ -8,6 +8,7 @@
 #include "codegen/native/HalfConversions.h"
 #include "codegen/native/NativeCode.h"
 #include "codegen/native/Target.h"
+#include "ir/Dialect.h"
 #include "ir/ElementType.h"
 #include "ir/Opaque.h"
 
@@ -29,8 +30,8 @@ namespace calque::codegen {
 namespace {
 
 bool isInstruction(Operation *op) {
-  return isa<math::SqrtOp, math::FloorOp, math::CeilOp, math::RoundEvenOp, math::AbsFOp, math::FmaOp, math::CopySignOp>(
-      op);
+  return isa<math::SqrtOp, math::FloorOp, math::CeilOp, math::RoundEvenOp, math::AbsFOp, math::FmaOp, math::CopySignOp,
+             math::TruncOp>(op);
 }
 
 // MLIR would lower these to llvm.fmuladd, which leaves the choice to LLVM. makeTargetMachine takes that choice from
@@ -47,8 +48,8 @@ void useOwnFunctions(Operation *function, bool fma) {
   SmallVector<Operation *> ops;
   function->walk([&](Operation *op) {
     if (isa_and_present<math::MathDialect>(op->getDialect()) ||
-        isa<arith::RemFOp, arith::DivSIOp, arith::RemSIOp, arith::DivUIOp, arith::RemUIOp, arith::ExtFOp,
-            arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp, arith::ConstantOp>(op))
+        isa<ir::ScalarFunctionOp, arith::RemFOp, arith::DivSIOp, arith::RemSIOp, arith::DivUIOp, arith::RemUIOp,
+            arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp, arith::ConstantOp>(op))
       ops.push_back(op);
   });
   for (Operation *op : ops) {

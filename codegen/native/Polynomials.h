@@ -111,6 +111,21 @@ inline constexpr double kLn2[] = {
     0x1.62e4000000000p-1,
     0x1.7f7d1c0000000p-20};
 
+// 1 / log(2) as a sum.
+inline constexpr double kLog2e[] = {
+    0x1.7154760000000p+0,
+    0x1.4ae0c00000000p-26};
+
+// 1 / log(10) as a sum.
+inline constexpr double kLog10e[] = {
+    0x1.bcb7b00000000p-2,
+    0x1.526e500000000p-26};
+
+// log10(2) as a sum. The first part has 16 bits.
+inline constexpr double kLog10Of2[] = {
+    0x1.3440000000000p-2,
+    0x1.3509f80000000p-18};
+
 // pi as a sum of parts of 24 bits.
 inline constexpr double kPi[] = {
     0x1.921fb40000000p+1,
@@ -209,6 +224,101 @@ inline constexpr double kErfc64[] = {
     -0x1.1dc07a41c4126p-21,
     -0x1.f74b11e1589b7p-25};
 
+// (atan(x) - x) / x^3 of t = x^2 for |x| <= 1.
+inline constexpr double kAtan[] = {
+    -0x1.5555500000000p-2,
+    0x1.9997a00000000p-3,
+    -0x1.24707e0000000p-3,
+    0x1.c4ce160000000p-4,
+    -0x1.6869200000000p-4,
+    0x1.1312920000000p-4,
+    -0x1.6b3b0a0000000p-5,
+    0x1.6c95860000000p-6,
+    -0x1.d6fd2a0000000p-8,
+    0x1.1d45c20000000p-10};
+
+// The same in float64.
+inline constexpr double kAtan64[] = {
+    -0x1.5555555555555p-2,
+    0x1.99999999998f8p-3,
+    -0x1.249249248c7bbp-3,
+    0x1.c71c71c471b12p-4,
+    -0x1.745d16f255565p-4,
+    0x1.3b13aaf30b694p-4,
+    -0x1.1110bfd78e8b5p-4,
+    0x1.e1dc0c3dfc996p-5,
+    -0x1.af00b6009250cp-5,
+    0x1.854a5a84c7716p-5,
+    -0x1.60eb5f4a46293p-5,
+    0x1.3d3df7287c919p-5,
+    -0x1.1478b2c853099p-5,
+    0x1.c3a464eff2f85p-6,
+    -0x1.4b8d5b36b4438p-6,
+    0x1.a1eb7623a5d77p-7,
+    -0x1.aed61f26b7ce1p-8,
+    0x1.57af9ea47af7cp-9,
+    -0x1.8a0592a7a7497p-11,
+    0x1.1ee60bc55eb27p-13,
+    -0x1.8ccc4c45e6a79p-17};
+
+// (asin(x) - x) / x^3 of t = x^2 for |x| <= 1/2.
+inline constexpr double kAsin[] = {
+    0x1.55554c0000000p-3,
+    0x1.33389a0000000p-4,
+    0x1.6caba00000000p-5,
+    0x1.04a60c0000000p-5,
+    0x1.d82adc0000000p-7,
+    0x1.339b940000000p-5};
+
+// The same in float64.
+inline constexpr double kAsin64[] = {
+    0x1.555555555554fp-3,
+    0x1.3333333336df1p-4,
+    0x1.6db6db6844effp-5,
+    0x1.f1c71f9893729p-6,
+    0x1.6e8b2ac4e2b69p-6,
+    0x1.1c5945b94f7fdp-6,
+    0x1.c871802719808p-7,
+    0x1.8529ff2c9d7d9p-7,
+    0x1.ff173d5fcbafcp-8,
+    0x1.06f2e84e31c1bp-6,
+    -0x1.61041ccc64457p-7,
+    0x1.cdd3a521b6ed7p-6};
+
+// (2^r - 1) / r for |r| <= 1/2.
+inline constexpr double kExp2[] = {
+    0x1.62e4300000000p-1,
+    0x1.ebfbe00000000p-3,
+    0x1.c6b08e0000000p-5,
+    0x1.3b2a1c0000000p-7,
+    0x1.5d879e0000000p-10,
+    0x1.4440020000000p-13,
+    0x1.00a5840000000p-16};
+
+// The same in float64.
+inline constexpr double kExp2Of64[] = {
+    0x1.62e42fefa39efp-1,
+    0x1.ebfbdff82c58fp-3,
+    0x1.c6b08d704a0c0p-5,
+    0x1.3b2ab6fba4e7bp-7,
+    0x1.5d87fe78a6732p-10,
+    0x1.430912f86ac5ap-13,
+    0x1.ffcbfc5889cb0p-17,
+    0x1.62c0224601d28p-20,
+    0x1.b5253d41fa5b4p-24,
+    0x1.e4cf03b929126p-28,
+    0x1.e8ca8dd338e62p-32,
+    0x1.c4b5b2d6aa429p-36,
+    0x1.8219235aa2dd5p-40};
+
+// The cube root from 1/3 to 3, to some thousandths.
+inline constexpr double kCbrt[] = {
+    0x1.d526a40000000p-2,
+    0x1.ac22920000000p-1,
+    -0x1.9502880000000p-2,
+    0x1.db0da20000000p-4,
+    -0x1.bd60ce0000000p-7};
+
 // log(2) as a sum.
 inline constexpr double kLn2Of64[] = {
     0x1.62e42fefa39efp-1,
@@ -218,6 +328,16 @@ inline constexpr double kLn2Of64[] = {
 inline constexpr double kShortLn2Of64[] = {
     0x1.62e42fee00000p-1,
     0x1.a39ef35793c76p-33};
+
+// 1 / log(2) as a sum.
+inline constexpr double kLog2eOf64[] = {
+    0x1.71547652b82fep+0,
+    0x1.777d0ffda0d23p-56};
+
+// 1 / log(10) as a sum.
+inline constexpr double kLog10eOf64[] = {
+    0x1.bcb7b1526e50ep-2,
+    0x1.95355baaafad3p-57};
 
 // 2/3 as a sum.
 inline constexpr double kTwoThirds64[] = {

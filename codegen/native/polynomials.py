@@ -161,6 +161,9 @@ def emit_parts(name, comment, value, bits):
 
 
 emit_parts("kLn2", "log(2) as a sum. The first part has 16 bits: times an exponent it is exact.", Decimal(2).ln(), [16])
+emit_parts("kLog2e", "1 / log(2) as a sum.", 1 / Decimal(2).ln(), [23])
+emit_parts("kLog10e", "1 / log(10) as a sum.", 1 / Decimal(10).ln(), [25])
+emit_parts("kLog10Of2", "log10(2) as a sum. The first part has 16 bits.", Decimal(2).ln() / Decimal(10).ln(), [17])
 emit_parts("kPi", "pi as a sum of parts of 24 bits.", PI, [22, 46])
 # Of float64. A fused product and sum of a count and the first part is exact; 32 bits times an exponent are without one.
 emit("kExp64", "(exp(r) - 1 - r) / r^2 for |r| <= log(2) / 2.",
@@ -193,9 +196,38 @@ def emit_doubles(name, comment, value, count):
     emit(name, comment, parts)
 
 
+def arctan(x):
+    """By halved angles, until the series is short."""
+    halvings = 4
+    for _ in range(halvings):
+        x = x / (1 + (1 + x * x).sqrt())
+    return 2 ** halvings * x * series(lambda k: Decimal(-1) ** k / (2 * k + 1))(x * x)
+
+
+def arctan_curve(t):
+    x = t.sqrt()
+    return (arctan(x) - x) / (x * t)
+
+
+arcsine_curve = series(lambda k: factorial(2 * k + 2) / (Decimal(4) ** (k + 1) * factorial(k + 1) ** 2 * (2 * k + 3)))
+power_of_two = series(lambda k: Decimal(2).ln() ** (k + 1) / factorial(k + 1))
+# The term makes the result at 1 the nearest number to pi / 4.
+emit("kAtan", "(atan(x) - x) / x^3 of t = x^2 for |x| <= 1.",
+     fit_single(lambda t: arctan_curve(t) + t ** 9 / 10 ** 8, 0, 1, 9, lambda t: t), single)
+emit("kAtan64", "The same in float64.", interpolate(arctan_curve, 0, "1.0001", 20))
+emit("kAsin", "(asin(x) - x) / x^3 of t = x^2 for |x| <= 1/2.", fit_single(arcsine_curve, 0, "0.25", 5, lambda t: t), single)
+emit("kAsin64", "The same in float64.", interpolate(arcsine_curve, 0, "0.2501", 11))
+emit("kExp2", "(2^r - 1) / r for |r| <= 1/2.", interpolate(power_of_two, "-0.50001", "0.50001", 6), single)
+emit("kExp2Of64", "The same in float64.", interpolate(power_of_two, "-0.50001", "0.50001", 12))
+emit("kCbrt", "The cube root from 1/3 to 3, to some thousandths.",
+     interpolate(lambda x: (x.ln() / 3).exp(), "0.33", "2.84", 4), single)
+
+
 emit_doubles("kLn2Of64", "log(2) as a sum.", Decimal(2).ln(), 2)
 short = rounded_down(Decimal(2).ln(), 32)
 emit("kShortLn2Of64", "The same. The first part has 32 bits: times an exponent it is exact.", [short, Decimal(2).ln() - short])
+emit_doubles("kLog2eOf64", "1 / log(2) as a sum.", 1 / Decimal(2).ln(), 2)
+emit_doubles("kLog10eOf64", "1 / log(10) as a sum.", 1 / Decimal(10).ln(), 2)
 emit_doubles("kTwoThirds64", "2/3 as a sum.", Decimal(2) / 3, 2)
 emit_doubles("kPi64", "pi as a sum.", PI, 3)
 

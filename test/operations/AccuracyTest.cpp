@@ -64,7 +64,8 @@ TEST_P(Accuracy, HasExactLimits) {
       std::vector<Real> at;
       for (const std::vector<double> &values : operands)
         at.push_back(values[i]);
-      const auto exact = static_cast<double>(op.reference(at.data()));
+      const Real reference = op.reference(at.data());
+      const double exact = dtype == DType::Float32 ? static_cast<float>(reference) : static_cast<double>(reference);
       EXPECT_TRUE(results[i] == exact || (std::isnan(results[i]) && std::isnan(exact)))
           << dtype << " of " << operands[0][i] << ": " << results[i] << " instead of " << exact;
     }

@@ -84,5 +84,21 @@ template <typename T> T logical_xor_(T x, T y) { return (x != 0) != (y != 0); }
 template <typename T> T logical_not_(T x) { return x == 0; }
 template <typename T> T where_(T condition, T x, T y) { return condition != 0 ? x : y; }
 
+//===-- ir/Functions.td -------------------------------------------------------------------------===//
+template <typename T> T atan_(T x) { return std::atan(x); }
+template <typename T> T atan2_(T y, T x) { return std::atan2(y, x); }
+template <typename T> T asin_(T x) { return std::asin(x); }
+template <typename T> T acos_(T x) { return std::acos(x); }
+template <typename T> T sinh_(T x) { return std::sinh(x); }
+template <typename T> T cosh_(T x) { return std::cosh(x); }
+template <typename T> T asinh_(T x) { return std::asinh(x); }
+template <typename T> T acosh_(T x) { return std::acosh(x); }
+template <typename T> T atanh_(T x) { return std::atanh(x); }
+template <typename T> T log2_(T x) { return std::log2(x); }
+template <typename T> T log10_(T x) { return std::log10(x); }
+template <typename T> T exp2_(T x) { return std::exp2(x); }
+template <typename T> T cbrt_(T x) { return std::cbrt(x); }
+template <typename T> T hypot_(T x, T y) { return std::hypot(x, y); }
+
 } // namespace calque::reference
 #endif

@@ -50,6 +50,8 @@ std::string scalarExpression(const OperationRecord &op, const llvm::DagInit *dag
   if (!node->isSubClassOf("Scalar"))
     fail(op, "not a scalar operation: " + node->getName());
   std::vector<std::string> arguments;
+  if (node->isSubClassOf("ScalarFunction"))
+    arguments.push_back("\"" + node->getValueAsString("functionName").str() + "\"");
   for (unsigned i = 0; i < dag->getNumArgs(); ++i) {
     if (const auto *inner = llvm::dyn_cast<llvm::DagInit>(dag->getArg(i))) {
       arguments.push_back(scalarExpression(op, inner, statements));

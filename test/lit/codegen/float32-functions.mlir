@@ -42,3 +42,25 @@ func.func @rest(%x: tensor<3xf32>) -> tensor<3xf32> {
   %0 = calque.rsqrt %x : (tensor<3xf32>) -> tensor<3xf32>
   return %0 : tensor<3xf32>
 }
+
+// -----
+
+// CHECK-LABEL: llvm.func @calque.kernel_0(
+// CHECK: llvm.return
+func.func @elementary(%x: tensor<64xf32>) -> tensor<64xf32> {
+  %0 = calque.atan %x : (tensor<64xf32>) -> tensor<64xf32>
+  %1 = calque.asin %0 : (tensor<64xf32>) -> tensor<64xf32>
+  %2 = calque.acos %1 : (tensor<64xf32>) -> tensor<64xf32>
+  %3 = calque.sinh %2 : (tensor<64xf32>) -> tensor<64xf32>
+  %4 = calque.cosh %3 : (tensor<64xf32>) -> tensor<64xf32>
+  %5 = calque.asinh %4 : (tensor<64xf32>) -> tensor<64xf32>
+  %6 = calque.acosh %5 : (tensor<64xf32>) -> tensor<64xf32>
+  %7 = calque.atanh %6 : (tensor<64xf32>) -> tensor<64xf32>
+  %8 = calque.log2 %7 : (tensor<64xf32>) -> tensor<64xf32>
+  %9 = calque.log10 %8 : (tensor<64xf32>) -> tensor<64xf32>
+  %10 = calque.exp2 %9 : (tensor<64xf32>) -> tensor<64xf32>
+  %11 = calque.cbrt %10 : (tensor<64xf32>) -> tensor<64xf32>
+  %12 = calque.atan2 %11, %x : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %13 = calque.hypot %12, %x : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  return %13 : tensor<64xf32>
+}

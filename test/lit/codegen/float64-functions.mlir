@@ -1,5 +1,5 @@
 // Functions of float64 and powers are vector code, not calls of the C library, which is called for the sines of large arguments alone.
-// RUN: calque-opt --calque-stage=name=llvm --calque-target=avx512 --split-input-file %s | FileCheck %s --implicit-check-not="llvm.call @{{(exp|expm1|log|log1p|tanh|erf|pow)}}("
+// RUN: calque-opt --calque-stage=name=llvm --calque-target=avx512 --split-input-file %s | FileCheck %s --implicit-check-not="llvm.call @{{(exp|expm1|log|log1p|tanh|erf|pow|atan|asin|acos|sinh|cosh|asinh|acosh|atanh|log2|log10|exp2|cbrt|atan2|hypot)}}("
 
 // CHECK-LABEL: llvm.func @calque.kernel_0(
 // CHECK: llvm.intr.fma{{.*}} vector<8xf64>
@@ -38,4 +38,26 @@ func.func @sine(%x: tensor<64xf64>) -> tensor<64xf64> {
 func.func @power(%x: tensor<64xf64>, %y: tensor<64xf64>) -> tensor<64xf64> {
   %0 = calque.pow %x, %y : (tensor<64xf64>, tensor<64xf64>) -> tensor<64xf64>
   return %0 : tensor<64xf64>
+}
+
+// -----
+
+// CHECK-LABEL: llvm.func @calque.kernel_0(
+// CHECK: llvm.return
+func.func @elementary(%x: tensor<64xf64>) -> tensor<64xf64> {
+  %0 = calque.atan %x : (tensor<64xf64>) -> tensor<64xf64>
+  %1 = calque.asin %0 : (tensor<64xf64>) -> tensor<64xf64>
+  %2 = calque.acos %1 : (tensor<64xf64>) -> tensor<64xf64>
+  %3 = calque.sinh %2 : (tensor<64xf64>) -> tensor<64xf64>
+  %4 = calque.cosh %3 : (tensor<64xf64>) -> tensor<64xf64>
+  %5 = calque.asinh %4 : (tensor<64xf64>) -> tensor<64xf64>
+  %6 = calque.acosh %5 : (tensor<64xf64>) -> tensor<64xf64>
+  %7 = calque.atanh %6 : (tensor<64xf64>) -> tensor<64xf64>
+  %8 = calque.log2 %7 : (tensor<64xf64>) -> tensor<64xf64>
+  %9 = calque.log10 %8 : (tensor<64xf64>) -> tensor<64xf64>
+  %10 = calque.exp2 %9 : (tensor<64xf64>) -> tensor<64xf64>
+  %11 = calque.cbrt %10 : (tensor<64xf64>) -> tensor<64xf64>
+  %12 = calque.atan2 %11, %x : (tensor<64xf64>, tensor<64xf64>) -> tensor<64xf64>
+  %13 = calque.hypot %12, %x : (tensor<64xf64>, tensor<64xf64>) -> tensor<64xf64>
+  return %13 : tensor<64xf64>
 }

@@ -67,6 +67,16 @@ func.func @OP(%arg0: tensor<f32>, %arg1: tensor<2x1x3xf32>, %arg2: tensor<5x1xf3
 
 // -----
 
+// EACH 2 elementwiseFloat
+func.func @OP(%arg0: tensor<f32>, %arg1: tensor<2x1x3xf32>, %arg2: tensor<0x1xf64>, %arg3: tensor<?x3xf64>, %arg4: tensor<?xf64>) {
+  %0 = calque.OP %arg0, %arg1 : (tensor<f32>, tensor<2x1x3xf32>) -> tensor<2x1x3xf32>
+  %1 = calque.OP %arg2, %arg4 : (tensor<0x1xf64>, tensor<?xf64>) -> tensor<0x?xf64>
+  %2 = calque.OP %arg3, %arg4 : (tensor<?x3xf64>, tensor<?xf64>) -> tensor<?x3xf64>
+  return
+}
+
+// -----
+
 // EACH 2 elementwiseComparison
 func.func @OP(%arg0: tensor<i1>, %arg1: tensor<7xi32>, %arg2: tensor<0x1xi64>, %arg3: tensor<3xi64>, %arg4: tensor<2x1x3xf32>, %arg5: tensor<5x1xf32>, %arg6: tensor<?x?xf64>, %arg7: tensor<3xf64>) {
   %0 = calque.OP %arg0, %arg0 : (tensor<i1>, tensor<i1>) -> tensor<i1>

@@ -15,6 +15,15 @@ func.func @OP(%x: tensor<?x?xf32>, %g: tensor<?x?xf32>) -> tensor<?x?xf32> {
 
 // -----
 
+// EACH 2 elementwiseFloat
+func.func @OP(%x: tensor<?x?xf64>, %z: tensor<?x1xf64>, %g: tensor<?x?xf64>) -> (tensor<?x?xf64>, tensor<?x1xf64>) {
+  %y = calque.OP %x, %z : (tensor<?x?xf64>, tensor<?x1xf64>) -> tensor<?x?xf64>
+  %d:2 = calque.gradient %y, %g, %x, %z {counts = array<i64: 1, 2, 0>} : (tensor<?x?xf64>, tensor<?x?xf64>, tensor<?x?xf64>, tensor<?x1xf64>) -> (tensor<?x?xf64>, tensor<?x1xf64>)
+  return %d#0, %d#1 : tensor<?x?xf64>, tensor<?x1xf64>
+}
+
+// -----
+
 // EACH 1 elementwiseFloat elementwiseNumeric
 func.func @OP(%x: tensor<?x?xf32>, %t: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %y = calque.OP %x : (tensor<?x?xf32>) -> tensor<?x?xf32>
