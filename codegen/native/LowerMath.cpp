@@ -9,7 +9,6 @@
 #include "codegen/native/NativeCode.h"
 #include "codegen/native/Target.h"
 #include "ir/Dialect.h"
-#include "ir/ElementType.h"
 #include "ir/Opaque.h"
 
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
@@ -19,6 +18,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
@@ -74,7 +74,8 @@ void callOpaqueFunctions(Operation *caller, ModuleOp module) {
       return;
     Value value = opaque->getOperand(0);
     Type type = value.getType();
-    std::string name = kOpaquePrefix.str() + std::to_string(ir::ElementType(type).bits());
+    std::string name = kOpaquePrefix.str();
+    llvm::raw_string_ostream(name) << getElementTypeOrSelf(type); // a function for each type
     if (auto vector = dyn_cast<VectorType>(type))
       for (int64_t size : vector.getShape())
         name.append("x").append(std::to_string(size));
