@@ -60,6 +60,17 @@ Shape mergeBatches(const Shape &a, const Shape &b, const std::string &shapes, So
   }
   return batch;
 }
+
+// A product with a vector: the vector becomes a row on the left or a column on the right, and the new dimension is left
+// out of the product.
+Tensor matmulOfVectors(const Tensor &a, const Tensor &b, MatmulOptions options, SourceLocation where) {
+  const bool isRow = a.rank() == 1, isColumn = b.rank() == 1;
+  Tensor product =
+      matmul(isRow ? expand_dims(Operand(a, where), 0) : a, isColumn ? expand_dims(Operand(b, where), 1) : b, options);
+  if (isColumn)
+    product = squeeze(Operand(product, where), -1);
+  return isRow ? squeeze(Operand(product, where), isColumn ? -1 : -2) : product;
+}
 } // namespace
 
 Tensor matmul(const Operand &a, const Operand &b, MatmulOptions options) {
@@ -70,15 +81,15 @@ Tensor matmul(const Operand &a, const Operand &b, MatmulOptions options) {
   Tensor lhs = tensors[0], rhs = tensors[1];
   const Shape left = lhs.shape(), right = rhs.shape();
   std::string shapes = absl::StrCat(left.str(), " and ", right.str());
-  if (lhs.rank() < 2 || rhs.rank() < 2)
-    throw ShapeError(absl::StrCat("matmul: both operands need rank 2 or more; their shapes are ", shapes,
-                                  lhs.rank() == 0 || rhs.rank() == 0   ? "; a * b multiplies by a scalar"
-                                  : lhs.rank() == 1 && rhs.rank() == 1 ? "; sum(a * b) is the product of two vectors"
-                                  : lhs.rank() == 1 ? "; expand_dims(a, {0}) makes a vector a row"
-                                                    : "; expand_dims(b, {1}) makes a vector a column"),
+  if (lhs.rank() == 0 || rhs.rank() == 0)
+    throw ShapeError(absl::StrCat("matmul: a scalar is no matrix and no vector; the shapes are ", shapes,
+                                  "; a * b multiplies by a scalar"),
                      where);
-  std::int64_t lhsInner = lhs.rank() - (options.transpose_a ? 2 : 1),
-               rhsInner = rhs.rank() - (options.transpose_b ? 1 : 2);
+  if ((lhs.rank() == 1 && options.transpose_a) || (rhs.rank() == 1 && options.transpose_b))
+    throw ShapeError(absl::StrCat("matmul: a vector has no two dimensions to transpose; the shapes are ", shapes),
+                     where);
+  const std::int64_t lhsInner = lhs.rank() - (options.transpose_a ? 2 : 1),
+                     rhsInner = rhs.rank() - (options.transpose_b || rhs.rank() == 1 ? 1 : 2);
   const Size &inner = left[lhsInner], &other = right[rhsInner];
   if (mayDiffer(inner, other))
     throw ShapeError(absl::StrCat("matmul: the inner dimensions are ", inner.str(), " and ", other.str(),
@@ -86,6 +97,8 @@ Tensor matmul(const Operand &a, const Operand &b, MatmulOptions options) {
                                   options.transpose_a ? ", the first transposed" : "",
                                   options.transpose_b ? ", the second transposed" : ""),
                      where);
+  if (lhs.rank() == 1 || rhs.rank() == 1)
+    return matmulOfVectors(lhs, rhs, options, where);
 
   // If one matrix on the right serves all of a batch, nothing is repeated, and the matrix's gradient is one product as
   // well.

@@ -109,8 +109,9 @@ struct MatmulOptions {
   bool transpose_b = false; // swap the last two dimensions of b
 };
 // The matrix product over the last two dimensions, of floats or integers: [..., m, k] times [..., k, n] is [..., m, n].
-// The other dimensions broadcast as in NumPy. ShapeError for a rank below 2 and for sizes that don't fit. DTypeError
-// for different element types.
+// The other dimensions broadcast as in NumPy. A vector on the left counts as a row, and one on the right as a column;
+// the result lacks that dimension: [m, k] times [k] is [m], and [k] times [k] a scalar. ShapeError for scalars, for
+// sizes that don't fit, and for a vector that is to be transposed. DTypeError for different element types.
 CALQUE_API Tensor matmul(const Operand &a, const Operand &b, MatmulOptions options = {});
 
 // size(x, axis) is the size of x along an axis, size(x) the number of its elements. Both are int64 scalars. In a traced
