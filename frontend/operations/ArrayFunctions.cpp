@@ -224,21 +224,22 @@ Tensor sort(const Operand &x, std::int64_t axis, bool descending) {
   return take_along_axis(Operand(value, where), Operand(order, where), axis);
 }
 
-TopK top_k(const Operand &x, std::int64_t k) {
+TopK top_k(const Operand &x, std::int64_t k, std::int64_t axis) {
   SourceLocation where = detail::userLine(x.where());
   CallSite library(where, "top_k");
   Tensor value = x.toTensor();
   const Shape shape = value.shape();
-  std::size_t last = dimensionOf(-1, value.rank(), "top_k", where);
+  std::size_t dimension = dimensionOf(axis, value.rank(), "top_k", where);
   if (k < 0)
     throw ValueError(absl::StrCat("top_k: the number of elements must not be negative: ", k), where);
-  if (shape[last].is_known() && shape[last] < k)
+  if (shape[dimension].is_known() && shape[dimension] < k)
     throw ShapeError(absl::StrCat("top_k: ", schema::counted(static_cast<std::size_t>(k), "element"),
-                                  " asked for, and the last axis of ", typeOf(value), " has ", shape[last].str()),
+                                  " asked for, and axis ", axis, " of ", typeOf(value), " has ",
+                                  shape[dimension].str()),
                      where);
-  Tensor order = argsort(Operand(value, where), -1, true);
-  Tensor indices = split(Operand(order, where), {k, -1}, -1)[0];
-  return {take_along_axis(Operand(value, where), Operand(indices, where), -1), indices};
+  Tensor order = argsort(Operand(value, where), axis, true);
+  Tensor indices = split(Operand(order, where), {k, -1}, axis)[0];
+  return {take_along_axis(Operand(value, where), Operand(indices, where), axis), indices};
 }
 
 //===-- Histogram -------------------------------------------------------------------------------===//

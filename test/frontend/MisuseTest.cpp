@@ -393,7 +393,7 @@ TEST(Misuse, OfArrayFunctions) {
       MISUSE(ValueError, "argsort: axis -1 is out of range for a tensor of rank 0, which has none", argsort(ones({}))),
       MISUSE(ValueError, "top_k: axis -1 is out of range for a tensor of rank 0, which has none", top_k(1.0f, 1)),
       MISUSE(ValueError, "top_k: the number of elements must not be negative: -1", top_k(x(), -1)),
-      MISUSE(ShapeError, "top_k: 3 elements asked for, and the last axis of float32[2] has 2", top_k(x(), 3)),
+      MISUSE(ShapeError, "top_k: 3 elements asked for, and axis -1 of float32[2] has 2", top_k(x(), 3)),
       MISUSE(DTypeError, "iota: makes numbers, not bool", iota({3}, DType::Bool, 0)),
       MISUSE(DTypeError, "scatter_add: indices must be integers, not float32[2]", scatter_add(zeros({3}), tensor<float>({0, 1}), ones({2}))),
       MISUSE(DTypeError, "take_along_axis: indices must be integers, not float32[2]", take_along_axis(x(), x())),

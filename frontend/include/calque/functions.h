@@ -156,10 +156,10 @@ CALQUE_API Tensor sort(const Operand &x, std::int64_t axis = -1, bool descending
 struct TopK {
   Tensor values, indices; // the indices are int64
 };
-// The k largest elements along the last axis, and their indices. The largest element is first. Equal elements keep
-// their order. NaN counts as the largest element. ValueError for a negative k and for a scalar, ShapeError if k is
-// larger than the axis.
-CALQUE_API TopK top_k(const Operand &x, std::int64_t k);
+// The k largest elements along an axis, and their indices. The largest element is first. Equal elements keep their
+// order. NaN counts as the largest element. ValueError for a negative k and for an axis that x does not have,
+// ShapeError if k is larger than the axis.
+CALQUE_API TopK top_k(const Operand &x, std::int64_t k, std::int64_t axis = -1);
 
 struct Histogram {
   Tensor counts, edges; // the counts are int64, the edges of the type of x
