@@ -174,8 +174,9 @@ CALQUE_API Histogram histogram(const Operand &x, std::int64_t bins);
 // Einstein's sum of products, as numpy.einsum with letters: "bij,bjk->bik" is a batch of matrix products, "ii->" a
 // trace, "ij->ji" a transpose. A letter that the result lacks is summed over. Without an arrow, the result has the
 // letters that occur once, in alphabetical order. "..." stands for the other dimensions of a tensor, which broadcast as
-// in NumPy: "...ij,...jk->...ik". Without an arrow these dimensions come first. Of several tensors, the first two are
-// multiplied first.
+// in NumPy: "...ij,...jk->...ik". Without an arrow these dimensions come first. Several tensors are multiplied two at a
+// time, in the order that takes the fewest multiplications of up to 8 tensors, and few of more; an unknown size counts
+// as 64.
 // ValueError for other subscripts. ShapeError for tensors that the subscripts don't fit. StateError for a letter that
 // occurs twice in a tensor of unknown sizes.
 CALQUE_API Tensor einsum(const std::string &equation, const std::vector<Tensor> &tensors,
