@@ -1,0 +1,46 @@
+// The programs of docs/arrays.md, which check_snippets.py compares with the page.
+#include "calque/arrays.h"
+#include "calque/calque.h"
+
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <sstream>
+
+using namespace calque;
+
+TEST(ArraysPage, Begins) {
+  ::testing::internal::CaptureStdout();
+  Tensor x = linspace(0, 1, 5);
+  Tensor powers = pow(expand_dims(x, 1), arange(3.0f)); // [5,3]: 1, x and x^2
+  Tensor y = matmul(powers, tensor({1.0f, 0.0f, 2.0f}));
+  std::cout << y << '\n';                  // [1.    1.125 1.5   2.125 3.   ]
+  std::cout << roll(arange(5), 2) << '\n'; // [3 4 0 1 2]
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "[1.    1.125 1.5   2.125 3.   ]\n[3 4 0 1 2]\n");
+}
+
+TEST(ArraysPage, UnknownSizes) {
+  auto ranked = function([](const Tensor &x) { return x * arange(x.shape()[0]); },
+                         {.input_signature = {TensorSpec<std::int64_t>({kDynamic})}});
+  ranked(tensor<std::int64_t>({5, 5, 5})); // [0 5 10]
+  EXPECT_EQ(ranked(tensor<std::int64_t>({5, 5, 5})).to_vector<std::int64_t>(), (std::vector<std::int64_t>{0, 5, 10}));
+}
+
+TEST(ArraysPage, Places) {
+  // clang-format off
+  Tensor x = zeros({3, 4}), i = tensor({0, 2, 0});
+  x = at(x, 1).set(5);             // NumPy: x[1] = 5
+  x = at(x, rows(1, 3), -1).add(1); // x[1:3, -1] += 1
+  x = at(x, i, 0).add(1);          // numpy.add.at(x, (i, 0), 1): element [0,0] is 2
+  x = at(x, x > 4).multiply(10);   // x[x > 4] *= 10
+  Tensor y = at(x, rows({}, {}, -1), i).get(); // x[::-1, i]
+  // clang-format on
+  EXPECT_EQ(x.to_vector<float>(), (std::vector<float>{2, 0, 0, 0, 50, 50, 50, 60, 1, 0, 0, 1}));
+  EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{1, 0, 1, 50, 50, 50, 2, 0, 2}));
+}
+
+TEST(ArraysPage, Sets) {
+  auto smallest = function([](const Tensor &x) { return unique(x, {.size = 3}); });
+  smallest(tensor({7, 3, 7, 9, 5})); // [3 5 7]
+  EXPECT_EQ(smallest(tensor({7, 3, 7, 9, 5})).to_vector<std::int32_t>(), (std::vector<std::int32_t>{3, 5, 7}));
+}
