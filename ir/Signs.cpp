@@ -99,6 +99,17 @@ void castIndices(SchemaOpInterface op) {
   }
 }
 
+// The types of results that a host call has as numbers: the code of each element type, the rank and the sizes.
+void eraseSignsOfTypes(Operation *op) {
+  auto types = op->getAttrOfType<DenseI64ArrayAttr>("types");
+  if (!isa<HostCallOp, ExternOp>(op) || !types)
+    return;
+  SmallVector<int64_t> changed(types.asArrayRef());
+  for (size_t i = 0; i + 1 < changed.size(); i += 2 + static_cast<size_t>(changed[i + 1]))
+    changed[i] = static_cast<int64_t>(*toDType(withoutSign(toMlir(static_cast<DType>(changed[i]), op->getContext()))));
+  op->setAttr("types", DenseI64ArrayAttr::get(op->getContext(), changed));
+}
+
 } // namespace
 
 void eraseSigns(Operation *function) {
@@ -136,6 +147,7 @@ void eraseSigns(Operation *function) {
           changed.emplace_back(attribute.getName(), withoutSign(attribute.getValue()));
         (void)op->setPropertiesFromAttribute(DictionaryAttr::get(op->getContext(), changed), nullptr);
       }
+    eraseSignsOfTypes(op);
     for (Value result : op->getResults())
       result.setType(withoutSign(result.getType()));
     for (Region &region : op->getRegions())

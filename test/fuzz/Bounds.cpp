@@ -26,6 +26,10 @@ Real largestOf(DType dtype) {
   return dispatch(dtype,
                   []<typename T>(std::type_identity<T>) { return static_cast<Real>(std::numeric_limits<T>::max()); });
 }
+Real leastOf(DType dtype) {
+  return dispatch(
+      dtype, []<typename T>(std::type_identity<T>) { return static_cast<Real>(std::numeric_limits<T>::lowest()); });
+}
 Real approximation(DType dtype, Real value) {
   return dtype == DType::Float32 ? 2e-6L + 1e-6L * std::fabs(value) : 1e-14L + 1e-14L * std::fabs(value);
 }
@@ -35,8 +39,8 @@ Num seal(const Call &call, Real value, Real off, Real apart, Real own, Real ownA
   if (!call.machine)
     return {value, own, 0};
   if (!is_floating(dtype)) {
-    Real limit = std::fabs(value) + (std::isfinite(off) ? off : 0);
-    if (off > 0 && limit > largestOf(dtype))
+    const Real own = std::isfinite(off) ? off : 0;
+    if (off > 0 && (value + own > largestOf(dtype) || value - own < leastOf(dtype)))
       off = kUnknown;
     if (!(std::fabs(value) < 0x1p64L))
       return {0, kUnknown, apart > 0 ? kUnknown : 0};
@@ -70,7 +74,7 @@ Real productBound(const Num &a, const Num &b, Real Num::*which) {
 void Sum::take(Real term, int bit) {
   total += term;
   magnitude += std::fabs(term);
-  if (!is_floating(call->dtype()) && std::fabs(term) <= 0x1p63L)
+  if (!is_floating(call->dtype()) && std::fabs(term) < 0x1p64L)
     wrapped += static_cast<std::uint64_t>(static_cast<__int128>(term));
   lowest = std::min(lowest, bit);
   ++terms;
@@ -99,7 +103,7 @@ Num Sum::finish() const {
     // Integers wrap, whatever the order. Of products that are wider than a Real nothing is known.
     bool isKnown = off == 0 && apart == 0 && !products;
     if (!(magnitude < 0x1p63L))
-      return {isKnown ? static_cast<Real>(static_cast<std::int64_t>(wrapped)) : 0, isKnown ? 0 : kUnknown,
+      return {isKnown ? roundTo(dtype, static_cast<Real>(wrapped)) : 0, isKnown ? 0 : kUnknown,
               apart > 0 ? kUnknown : 0};
     return seal(*call, total, off, apart, 0, 0);
   }

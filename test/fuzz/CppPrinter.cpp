@@ -15,6 +15,10 @@ std::string number(DType dtype, Real value) {
     return value != 0 ? "true" : "false";
   std::ostringstream os;
   if (is_integer(dtype)) {
+    if (value >= 0x1p63L) {
+      os << static_cast<std::uint64_t>(value) << 'u';
+      return os.str();
+    }
     auto whole = static_cast<std::int64_t>(value);
     if (whole == INT64_MIN)
       return "INT64_MIN";
@@ -67,8 +71,12 @@ std::string cppData(const Data &data) {
 }
 
 std::string dtypeText(DType dtype) {
-  static const char *names[] = {"Bool", "Int32", "Int64", "Float32", "Float64"};
-  return std::string("DType::") + names[static_cast<int>(dtype)];
+  static constexpr const char *names[] = {
+#define CALQUE_ELEMENT_TYPE(Name, ...) #Name,
+      CALQUE_ELEMENT_TYPES(CALQUE_ELEMENT_TYPE)
+#undef CALQUE_ELEMENT_TYPE
+  };
+  return std::string("DType::") + names[static_cast<std::size_t>(dtype)];
 }
 
 std::string attributeText(const Attribute &attribute) {

@@ -30,7 +30,7 @@ Real deviation(const std::function<Real(const Real *)> &f, std::span<const Uncer
       if (is_floating(operand.dtype))
         points.back().insert(points.back().end(), {kUnknown, -kUnknown, std::numeric_limits<Real>::quiet_NaN()});
       else
-        points.back().insert(points.back().end(), {largestOf(operand.dtype), -largestOf(operand.dtype) - 1});
+        points.back().insert(points.back().end(), {largestOf(operand.dtype), leastOf(operand.dtype)});
     } else {
       points.back() = {operand.value - operand.bound, operand.value + operand.bound};
       if (std::fabs(operand.value) <= operand.bound)
@@ -129,7 +129,7 @@ void castTo(const Call &call) {
       is_floating(to) ? 1 : 0);
   if (!is_integer(to) || !is_floating(call[0].type.dtype))
     return;
-  Real high = largestOf(to), low = -high - 1;
+  Real high = largestOf(to), low = leastOf(to);
   for (std::int64_t i = 0; i < call.count(); ++i)
     if (Real value = call.in(0, i).value; value >= high || value <= low)
       call.out(i) = {value > 0 ? high : low, call.out(i).off, call.out(i).apart};

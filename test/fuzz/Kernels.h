@@ -23,6 +23,7 @@ constexpr Real kTiny = 1e-4000L;
 Real distance(Real a, Real b);
 Real epsilonOf(DType dtype);
 Real largestOf(DType dtype);
+Real leastOf(DType dtype);
 // What the polynomials that stand for exp, sin and so on may be off by; test/operations holds them to the same.
 Real approximation(DType dtype, Real value);
 

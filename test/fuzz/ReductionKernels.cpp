@@ -93,7 +93,7 @@ Num productOfElements(const Call &call, const std::vector<Num> &x) {
   std::uint64_t wrapped = 1;
   bool isOff = false, isApart = false;
   for (const Num &each : x) {
-    wrapped *= std::fabs(each.value) <= 0x1p63L ? static_cast<std::uint64_t>(static_cast<__int128>(each.value)) : 0;
+    wrapped *= std::fabs(each.value) < 0x1p64L ? static_cast<std::uint64_t>(static_cast<__int128>(each.value)) : 0;
     isOff |= each.off > 0;
     isApart |= each.apart > 0;
   }
@@ -301,7 +301,7 @@ void linearRecurrence(const Call &call) {
       Num &out = call.out(position);
       if (!is_floating(dtype)) {
         auto whole = [](Real value) {
-          return std::fabs(value) <= 0x1p63L ? static_cast<std::uint64_t>(static_cast<__int128>(value)) : 0;
+          return std::fabs(value) < 0x1p64L ? static_cast<std::uint64_t>(static_cast<__int128>(value)) : 0;
         };
         wrapped = whole(factor.value) * wrapped + whole(term.value);
         h = roundTo(dtype, static_cast<Real>(static_cast<std::int64_t>(wrapped)));

@@ -60,7 +60,12 @@ Palette::Palette(std::uint64_t seed) {
   for (std::size_t rank = 0; rank < shapes.size(); ++rank)
     if (shapes[rank].empty())
       shapes[rank].push_back(Shape(rank, 1));
-  dtypes = {random.chance(0.6) ? DType::Float32 : DType::Float64, kDTypes[random.below(5)]};
+  // Halves are tested by their own rule (ElementTypesTest.cpp): the bounds here are those of float32 and float64.
+  DType other = DType::Float16;
+  while (is_half(other))
+    other = random.chance(0.6) ? kDTypes[random.below(5)].dtype
+                               : kDTypes[random.below(static_cast<int>(std::size(kDTypes)))].dtype;
+  dtypes = {random.chance(0.6) ? DType::Float32 : DType::Float64, other};
 }
 
 Strategies::Strategies() {
@@ -142,9 +147,13 @@ bool Strategies::draw(const schema::OperationSchema &schema, const Palette &pale
     case 2:
       type.dims = palette.shape(random);
       break;
-    case 3: // indices
-      type = {random.chance(0.5) ? DType::Int64 : DType::Int32, palette.shape(random, random.below(3))};
+    case 3: { // indices
+      DType own = random.chance(0.4) ? DType::Int64 : random.chance(0.5) ? DType::Int32 : DType::Bool;
+      while (!is_integer(own))
+        own = kDTypes[random.below(static_cast<int>(std::size(kDTypes)))].dtype;
+      type = {own, palette.shape(random, random.below(3))};
       break;
+    }
     case 4:
       type = draw.operands.back().type;
       break;

@@ -136,16 +136,16 @@ TEST(Safetensors, SmallerElementsAreWidened) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   // 1, -2, 65504, the smallest one, infinity.
   expectSame(load("F16", 2, U16(0x3c00), U16(0xc000), U16(0x7bff), U16(0x0001), U16(0x7c00)),
-             tensor<float>({1, -2, 65504, 0x1p-24f, infinity}));
+             tensor<float16>({1, -2, 65504, 0x1p-24f, infinity}));
   expectSame(load("BF16", 2, U16(0x3f80), U16(0xc0a0), U16(0x0001), U16(0xff80)),
-             tensor<float>({1, -5, 0x1p-133f, -infinity}));
-  for (const char *code : {"F16", "BF16"})
-    EXPECT_TRUE(std::isnan(load(code, 2, U16(0x7fff)).to_vector<float>()[0]));
-  expectSame(load("I8", 1, std::int8_t(-128), std::int8_t(127)), tensor({-128, 127}));
-  expectSame(load("U8", 1, std::uint8_t(255)), tensor({255}));
-  expectSame(load("I16", 2, std::int16_t(-32768)), tensor({-32768}));
-  expectSame(load("U16", 2, U16(65535)), tensor({65535}));
-  expectSame(load("U32", 4, std::uint32_t(4294967295u)), tensor<std::int64_t>({4294967295}));
+             tensor<bfloat16>({1, -5, 0x1p-133f, -infinity}));
+  EXPECT_TRUE(std::isnan(load("F16", 2, U16(0x7fff)).to_vector<float16>()[0]));
+  EXPECT_TRUE(std::isnan(load("BF16", 2, U16(0x7fff)).to_vector<bfloat16>()[0]));
+  expectSame(load("I8", 1, std::int8_t(-128), std::int8_t(127)), tensor<std::int8_t>({-128, 127}));
+  expectSame(load("U8", 1, std::uint8_t(255)), tensor<std::uint8_t>({255}));
+  expectSame(load("I16", 2, std::int16_t(-32768)), tensor<std::int16_t>({-32768}));
+  expectSame(load("U16", 2, U16(65535)), tensor<U16>({65535}));
+  expectSame(load("U32", 4, std::uint32_t(4294967295u)), tensor<std::uint32_t>({4294967295}));
 }
 
 TEST(Safetensors, EveryByteThatIsAnotherOneIsFound) {

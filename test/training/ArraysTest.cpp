@@ -75,18 +75,19 @@ TEST(Npy, ReadsOtherTypesAndOrders) {
     writeFile(path, bytes);
     return data::read_npy(path);
   };
-  expectEqual(read(npy(header("|u1", "(2,)"), "\x01\xff")), tensor({1, 255}));
-  expectEqual(read(npy(header("|i1", "(2,)"), "\x01\xff")), tensor({1, -1}));
-  expectEqual(read(npy(header("<u2", "(1,)"), "\xff\xff")), tensor({65535}));
-  expectEqual(read(npy(header(">i2", "(1,)"), "\xff\xfe")), tensor({-2}));
-  expectEqual(read(npy(header("<u4", "(1,)"), "\xff\xff\xff\xff")), tensor({std::int64_t(4294967295)}));
+  expectEqual(read(npy(header("|u1", "(2,)"), "\x01\xff")), tensor<std::uint8_t>({1, 255}));
+  expectEqual(read(npy(header("|i1", "(2,)"), "\x01\xff")), tensor<std::int8_t>({1, -1}));
+  expectEqual(read(npy(header("<u2", "(1,)"), "\xff\xff")), tensor<std::uint16_t>({65535}));
+  expectEqual(read(npy(header(">i2", "(1,)"), "\xff\xfe")), tensor<std::int16_t>({-2}));
+  expectEqual(read(npy(header("<u4", "(1,)"), "\xff\xff\xff\xff")), tensor<std::uint32_t>({4294967295}));
   expectEqual(read(npy(header(">f8", "()"), std::string("\x3f\xf8\0\0\0\0\0\0", 8))), scalar<double>(1.5));
   // 1, -2, the smallest one above 0 (2^-24), infinity: IEEE 754 binary16.
   expectEqual(read(npy(header("<f2", "(4,)"), std::string("\x00\x3c\x00\xc0\x01\x00\x00\x7c", 8))),
-              tensor<float>({1, -2, 0x1p-24f, INFINITY}));
+              tensor<float16>({1, -2, 0x1p-24f, INFINITY}));
+  expectEqual(read(npy(header("<V2", "(2,)"), std::string("\x80\x3f\xa0\xc0", 4))), tensor<bfloat16>({1, -5}));
   // Element (i, j, k) of Fortran's order stands at i + 2 j + 4 k.
   expectEqual(read(npy(header("|i1", "(2, 2, 2)", "True"), std::string("\0\1\2\3\4\5\6\7", 8))),
-              tensor({0, 4, 2, 6, 1, 5, 3, 7}, {2, 2, 2}));
+              tensor<std::int8_t>({0, 4, 2, 6, 1, 5, 3, 7}, {2, 2, 2}));
   expectEqual(read(npy("{ \"shape\": (1,), 'fortran_order':False, 'descr': '|b1' }", "\x02", 3)), tensor<bool>({true}));
 }
 

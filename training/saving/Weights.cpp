@@ -256,8 +256,10 @@ LoadedWeights loadInto(Model &model, const std::string &file, LoadWeightsOptions
       continue;
     Tensor value = isTorch ? fromTorch(weight, at->second.second) : at->second.second;
     const bool fits = value.shape().is_compatible_with(weight.variable.shape());
+    // Halves are widened: programs that train with float32 write such files.
+    const DType from = value.dtype(), to = weight.variable.dtype();
     const bool isType =
-        value.dtype() == weight.variable.dtype() || training::areIntegers(value.dtype(), weight.variable.dtype());
+        from == to || training::areIntegers(from, to) || (is_half(from) && is_floating(to) && promote(from, to) == to);
     if (isType && fits) {
       assigned.emplace_back(weight.variable, cast(value, weight.variable.dtype()));
       continue;

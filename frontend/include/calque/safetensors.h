@@ -5,9 +5,8 @@
 //   std::map<std::string, Tensor> tensors = load_safetensors("w.safetensors");
 //   std::string epoch = load_safetensors_metadata("w.safetensors").at("epoch");
 //
-// Bool, int32, int64, float32 and float64 are BOOL, I32, I64, F32 and F64 of the format. Files of other programs may
-// have more types: F16 and BF16 are read as float32, I8, U8, I16 and U16 as int32, and U32 as int64. These types hold
-// all their numbers. docs/saving.md has the format.
+// Each element type has its own in the format: BOOL, I8, U8, I16, U16, F16, BF16, I32, U32, F32, I64, U64 and F64. Files
+// of other programs may have more, which are refused. docs/saving.md has the format.
 #ifndef CALQUE_SAFETENSORS_H
 #define CALQUE_SAFETENSORS_H
 

@@ -14,9 +14,8 @@
 
 namespace calque::data {
 
-// Reads an array of bool, int32, int64, float32 or float64 without conversion; int8, uint8, int16 and uint16 become
-// int32, uint32 becomes int64, float16 becomes float32. Files may have either byte order, and Fortran's order of
-// elements. DataError, which names the file and the fault, for other element types and for a file whose contents do not
+// Reads an array without conversion; one of ml_dtypes' bfloat16 has the type V2. Files may have either byte order, and
+// Fortran's order of elements. DataError, which names the file and the fault, for other element types and for a file whose contents do not
 // fit its header.
 CALQUE_API Tensor read_npy(const std::string &path, SourceLocation where = SourceLocation::current());
 // Reads the arrays of a file that np.savez or np.savez_compressed wrote, by name. DataError as above, which also names
