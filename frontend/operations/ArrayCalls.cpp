@@ -24,7 +24,7 @@ std::vector<std::int64_t> ArrayCall::axes(const AxisList &list, const Tensor &x)
 Tensor floatsOf(const Operand &x, const ArrayCall &call) {
   Tensor value = x.toTensor();
   if (!is_floating(value.dtype()))
-    throw DTypeError(absl::StrCat(call.function, ": takes ", names_of({DTypeKind::Float}, "or"), ", not ",
+    throw DTypeError(absl::StrCat(call.function, ": takes ", names_of({DTypeKind::Float}), ", not ",
                                   typeOf(value), "; use cast(x, DType::Float32)"),
                      call.where);
   return value;

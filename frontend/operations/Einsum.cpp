@@ -21,7 +21,7 @@ using detail::typeOf;
 
 namespace {
 
-bool differ(const Size &a, const Size &b) { return a.is_known() && b.is_known() && a != b; }
+bool areUnlike(const Size &a, const Size &b) { return a.is_known() && b.is_known() && a != b; }
 
 // A tensor whose dimensions have letters.
 struct Lettered {
@@ -172,11 +172,11 @@ private:
                        where);
     for (std::size_t i = 0; i < list.size(); ++i) {
       auto [known, isNew] = sizes.try_emplace(list[i], shape[i]);
-      if (differ(known->second, shape[i]) && !absl::ascii_isalpha(static_cast<unsigned char>(list[i])))
+      if (areUnlike(known->second, shape[i]) && !absl::ascii_isalpha(static_cast<unsigned char>(list[i])))
         throw ShapeError(absl::StrCat("einsum: a dimension that '...' stands for is ", known->second.str(), " and ",
                                       shape[i].str(), " in '", equation, "'; tensor ", number, " is ", typeOf(tensor)),
                          where);
-      if (differ(known->second, shape[i]))
+      if (areUnlike(known->second, shape[i]))
         throw ShapeError(absl::StrCat("einsum: the letter '", std::string(1, list[i]), "' is ", known->second.str(),
                                       " and ", shape[i].str(), " in '", equation, "'; tensor ", number, " is ",
                                       typeOf(tensor)),

@@ -96,9 +96,9 @@ TEST(ArraysMaking, NumbersBetweenTwo) {
   EXPECT_CONTAINS(errorOf<ValueError>([] { linspace(0, 1, -1); }),
                   "linspace: the number of elements must not be negative, unlike -1");
   EXPECT_CONTAINS(errorOf<DTypeError>([] { linspace(scalar(0), 1, 3); }),
-                  "linspace: takes and makes float32 and float64, not int32[]");
+                  "linspace: takes and makes floating-point numbers, not int32[]");
   EXPECT_CONTAINS(errorOf<DTypeError>([] { logspace(0, 1, 3, 10, {.dtype = DType::Int32}); }),
-                  "logspace: takes and makes float32 and float64, not int32");
+                  "logspace: takes and makes floating-point numbers, not int32");
   EXPECT_CONTAINS(errorOf<ValueError>([] { geomspace(-1, 1, 3); }),
                   "geomspace: the ends -1 and 1 must have one sign and not be 0");
   EXPECT_CONTAINS(errorOf<ValueError>([] { geomspace(0, 1, 3); }), "must have one sign and not be 0");

@@ -12,7 +12,7 @@ namespace {
 template <typename T> T numberOf(const nlohmann::json &value) {
   if (value.is_string()) // not finite
     return static_cast<T>(std::stod(value.get<std::string>()));
-  return value.get<T>();
+  return static_cast<T>(value.get<detail::Arithmetic<T>>());
 }
 
 Tensor arrayOf(const nlohmann::json &array) {

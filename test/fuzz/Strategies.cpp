@@ -60,11 +60,8 @@ Palette::Palette(std::uint64_t seed) {
   for (std::size_t rank = 0; rank < shapes.size(); ++rank)
     if (shapes[rank].empty())
       shapes[rank].push_back(Shape(rank, 1));
-  // Halves are tested by their own rule (ElementTypesTest.cpp): the bounds here are those of float32 and float64.
-  DType other = DType::Float16;
-  while (is_half(other))
-    other = random.chance(0.6) ? kDTypes[random.below(5)].dtype
-                               : kDTypes[random.below(static_cast<int>(std::size(kDTypes)))].dtype;
+  // The types that programs had first are as frequent as all others.
+  const DType other = kDTypes[random.below(random.chance(0.6) ? 5 : kNumDTypes)];
   dtypes = {random.chance(0.6) ? DType::Float32 : DType::Float64, other};
 }
 
@@ -150,7 +147,7 @@ bool Strategies::draw(const schema::OperationSchema &schema, const Palette &pale
     case 3: { // indices
       DType own = random.chance(0.4) ? DType::Int64 : random.chance(0.5) ? DType::Int32 : DType::Bool;
       while (!is_integer(own))
-        own = kDTypes[random.below(static_cast<int>(std::size(kDTypes)))].dtype;
+        own = kDTypes[random.below(kNumDTypes)];
       type = {own, palette.shape(random, random.below(3))};
       break;
     }
@@ -158,7 +155,7 @@ bool Strategies::draw(const schema::OperationSchema &schema, const Palette &pale
       type = draw.operands.back().type;
       break;
     case 5:
-      type = {kDTypes[random.below(5)], palette.shape(random)};
+      type = {kDTypes[random.below(kNumDTypes)], palette.shape(random)};
       break;
     case 6:
       type.dims.clear();
@@ -172,7 +169,7 @@ bool Strategies::draw(const schema::OperationSchema &schema, const Palette &pale
         size = size ? 1 + random.below(static_cast<int>(size)) : 0;
       break;
     case 9:
-      type.dtype = kDTypes[random.below(5)];
+      type.dtype = kDTypes[random.below(kNumDTypes)];
       break;
     case 10:
       type.dims = palette.shape(random, static_cast<int>(type.rank()));

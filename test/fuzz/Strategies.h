@@ -12,7 +12,11 @@
 
 namespace calque::fuzz {
 
-constexpr DType kDTypes[] = {DType::Bool, DType::Int32, DType::Int64, DType::Float32, DType::Float64};
+// Halves are tested by their own rule (ElementTypesTest.cpp): the interpreter's bounds are those of float32 and
+// float64.
+constexpr DType kDTypes[] = {DType::Bool,  DType::Int32, DType::Int64,  DType::Float32, DType::Float64, DType::Int8,
+                             DType::Int16, DType::UInt8, DType::UInt16, DType::UInt32,  DType::UInt64};
+constexpr int kNumDTypes = static_cast<int>(std::size(kDTypes));
 
 // The sizes, shapes and types that programs of one palette prefer.
 struct Palette {
@@ -52,7 +56,7 @@ constexpr int kMostOperands = 4; // of which strategies are told apart
 constexpr std::size_t kOperandStrategies = 11, kIntsStrategies = 17, kIntStrategies = 4;
 
 struct OperationChoices {
-  Choice dtype{5}, rank{5}, count{4};
+  Choice dtype{kNumDTypes}, rank{5}, count{4};
   std::array<Choice, kMostOperands> operands;
   std::vector<Choice> attributes,
       isPlain; // plain: an empty list, or 1, which most attributes have when they are left out

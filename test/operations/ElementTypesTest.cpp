@@ -191,7 +191,7 @@ TYPED_TEST(IntegerTypes, AreIndices) {
   double expected = 0;
   for (int n = 0, k = 5; n < 7; ++n, k = (k * 3 + 1) % 31)
     expected += k + n;
-  EXPECT_EQ(loop(x, full({}, 5, dtype_of<T>)).template item<float>(), expected);
+  EXPECT_EQ(loop(x, scalar<T>(5)).template item<float>(), expected);
 }
 
 TYPED_TEST(IntegerTypes, RefuseDivisionByZeroAndNumbersThatDoNotFit) {

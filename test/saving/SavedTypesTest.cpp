@@ -1,5 +1,6 @@
 // Every element type in what is saved: variables, functions, and files of other programs.
 #include "calque/data/npy.h"
+#include "calque/saved_functions.h"
 #include "test/saving/Testing.h"
 
 namespace calque::testing {
@@ -19,8 +20,8 @@ TEST(SavedTypes, OfFunctionsVariablesAndFiles) {
     const Tensor x = numbersOf(info.dtype);
     // A checkpoint.
     Variable kept(x), restored(zeros({5}, info.dtype));
-    Checkpoint{{"kept", kept}}.save(directory.file("kept"));
-    Checkpoint{{"kept", restored}}.restore(directory.file("kept"));
+    const std::string path = Checkpoint{{"kept", kept}}.save(directory.file("kept"));
+    Checkpoint{{"kept", restored}}.restore(path).assert_consumed();
     expectSameBits(restored.value(), x);
     // Files of other programs.
     save_safetensors(directory.file("x.safetensors"), {{"x", x}});
