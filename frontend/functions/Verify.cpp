@@ -23,9 +23,12 @@ double elementOf(const TensorImpl &x, std::size_t i) {
   });
 }
 
-// Unless the user gives one: of float64, float32 and halves.
+// Unless the user gives one. Halves have fewer digits than the tolerance of float32.
 double rtolOf(DType dtype) {
-  return dtype == DType::Float64 ? 1e-9 : dtype == DType::BFloat16 ? 2e-2 : dtype == DType::Float16 ? 2e-3 : 1e-4;
+  return dispatch(dtype, []<typename T>(std::type_identity<T>) {
+    const auto epsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
+    return dtype_of<T> == DType::Float64 ? 1e-9 : std::max(1e-4, 4 * epsilon);
+  });
 }
 
 struct Difference {

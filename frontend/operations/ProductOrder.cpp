@@ -63,7 +63,7 @@ std::vector<ProductOrder::Pair> ProductOrder::optimal() const {
     auto at = [&](Set part) {
       return static_cast<std::size_t>(std::find(live.begin(), live.end(), part) - live.begin());
     };
-    auto [first, second] = std::minmax(at(one), at(other));
+    const auto [first, second] = std::minmax({at(one), at(other)});
     pairs.emplace_back(first, second);
     live[first] = set;
     live.erase(live.begin() + static_cast<std::ptrdiff_t>(second));

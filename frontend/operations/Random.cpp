@@ -138,6 +138,7 @@ std::int64_t counters_used(std::int64_t count, DType dtype, SourceLocation where
 Tensor stateless_uniform(const Shape &shape, const Operand &state, UniformOptions options) {
   SourceLocation where = detail::userLine(state.where());
   CallSite site(where, "uniform");
+  detail::requireElementType(options.dtype, where);
   double length = options.maxval - options.minval;
   if (!(length > 0) || !isFinite(length, options.dtype) || !isFinite(options.minval, options.dtype) ||
       !isFinite(options.maxval, options.dtype))
@@ -159,6 +160,7 @@ Tensor stateless_uniform(const Shape &shape, const Operand &state, UniformOption
 Tensor stateless_normal(const Shape &shape, const Operand &state, NormalOptions options) {
   SourceLocation where = detail::userLine(state.where());
   CallSite site(where, "normal");
+  detail::requireElementType(options.dtype, where);
   if (!(options.stddev >= 0) || !isFinite(options.stddev, options.dtype))
     throw ValueError(
         absl::StrCat("normal: a standard deviation is finite and not below 0, unlike ", Number(options.stddev).str()),

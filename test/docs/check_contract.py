@@ -6,7 +6,7 @@ import sys
 root = pathlib.Path(sys.argv[1])
 defined = set()
 for path in (root / "test").rglob("*.cpp"):
-    for suite, name in re.findall(r"^\s*TEST(?:_[FP])?\((\w+),\s*(\w+)\)", path.read_text(), flags=re.M):
+    for suite, name in re.findall(r"^\s*(?:TYPED_)?TEST(?:_[FP])?\((\w+),\s*(\w+)\)", path.read_text(), flags=re.M):
         defined.add(f"{suite}.{name}")
 
 faults, rows = [], 0

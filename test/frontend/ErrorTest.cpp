@@ -30,7 +30,7 @@ TEST(Error, MatmulNamesTheInnerDimensions) {
   std::string text = errorOf<ShapeError>([] { matmul(ones({2, 3}), ones({4, 5})); });
   EXPECT_CONTAINS(text, "3 and 4");
   EXPECT_CONTAINS(text, "[2,3] and [4,5]");
-  EXPECT_THROW(matmul(ones({3}), ones({3, 1})), ShapeError);
+  EXPECT_THROW(matmul(ones({4}), ones({3, 1})), ShapeError);
   EXPECT_THROW(matmul(ones({2, 2, 2}), ones({3, 2, 2})), ShapeError);
   EXPECT_THROW(matmul(ones({2, 2}), ones({2, 2}, DType::Float64)), DTypeError);
 }

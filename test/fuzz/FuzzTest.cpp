@@ -563,7 +563,7 @@ TEST(Shrinker, GoesIntoTransformations) {
     Program program = generator.make(mix(5, i), mix(6, i / 16)).program;
     if (!fails(program))
       continue;
-    Program least = shrink(program, fails, 400);
+    Program least = shrink(program, fails, 1000);
     ASSERT_TRUE(fails(least));
     for (const Step &step : least.steps)
       if (step.transform) {

@@ -104,6 +104,11 @@ void pad(const Call &call) {
 
 //===-- Indices ---------------------------------------------------------------------------------===//
 
+// An index as int64, which is what code compares: the largest one for what is beyond.
+std::int64_t wholeOf(const Num &index) {
+  return index.value >= 0x1p63L ? std::numeric_limits<std::int64_t>::max() : static_cast<std::int64_t>(index.value);
+}
+
 // Fails for the first index that is not within the axis.
 void checkIndices(const Call &call, std::size_t operand, std::int64_t size) {
   for (const Num &index : call[operand].elements) {
@@ -111,8 +116,8 @@ void checkIndices(const Call &call, std::size_t operand, std::int64_t size) {
       throw Undecided("an index is not known exactly");
     if (index.value < 0 || index.value >= static_cast<Real>(size))
       throw Failure{"IndexError", std::string(schema::schemaOf(call.step.op).inMessages) + ": index " +
-                                      std::to_string(static_cast<std::int64_t>(index.value)) + " is out of range [0, " +
-                                      std::to_string(size) + ")"};
+                                      std::to_string(wholeOf(index)) + " is out of range [0, " + std::to_string(size) +
+                                      ")"};
   }
 }
 
@@ -183,8 +188,8 @@ struct Slices {
           throw Undecided("an index is not known exactly");
         if (index.value < 0 || index.value >= static_cast<Real>(x[k]))
           throw Failure{"IndexError", std::string(schema::schemaOf(call.step.op).inMessages) + ": index " +
-                                          std::to_string(static_cast<std::int64_t>(index.value)) +
-                                          " is out of range [0, " + std::to_string(x[k]) + ")"};
+                                          std::to_string(wholeOf(index)) + " is out of range [0, " +
+                                          std::to_string(x[k]) + ")"};
         at = at * x[k] + static_cast<std::int64_t>(index.value);
       }
       begins.push_back(at * each);

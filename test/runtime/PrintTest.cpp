@@ -1,5 +1,6 @@
 // Tests runtime/Print.h: tensors as text, and who gets to print them.
 #include "runtime/Print.h"
+#include "calque/dtype.h"
 #include "runtime/Assertions.h"
 
 #include <cstdint>
@@ -193,7 +194,7 @@ TEST(FormatTensorTest, NoElementsAreEmptyBrackets) {
 TEST(FormatTensorTest, EveryByteButZeroIsTrue) { EXPECT_EQ(text<uint8_t>({3}, {1, 0, 2}), "[ True False  True]"); }
 
 TEST(FormatTensorTest, UnknownDtypesAreRefused) {
-  EXPECT_THROW(formatTensor(5, {}, nullptr), std::invalid_argument);
+  EXPECT_THROW(formatTensor(static_cast<int32_t>(std::size(calque::kDTypes)), {}, nullptr), std::invalid_argument);
   EXPECT_THROW(formatTensor(-1, {}, nullptr), std::invalid_argument);
 }
 

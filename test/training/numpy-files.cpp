@@ -11,7 +11,7 @@ void print(const std::string &name, const Tensor &x) {
   std::cout << name << ' ' << x.dtype() << ' ' << x.shape();
   dispatch(x.dtype(), [&]<typename T>(std::type_identity<T>) {
     for (T value : x.to_vector<T>())
-      std::cout << ' ' << +value;
+      std::cout << ' ' << +static_cast<detail::Arithmetic<T>>(value);
   });
   std::cout << '\n';
 }
@@ -29,6 +29,9 @@ int main(int argc, char **argv) {
                                                {"floats", tensor<float>({0.5, -1}, {1, 2, 1})},
                                                {"scalar", scalar(0.25)},
                                                {"double", scalar<double>(0.1)},
+                                               {"bytes", tensor<std::uint8_t>({0, 200})},
+                                               {"wide", tensor<std::uint64_t>({UINT64_MAX})},
+                                               {"half", tensor<float16>({0.5, 65504.0})},
                                                {"none", zeros({0, 3})}};
     for (const auto &[name, x] : all)
       data::write_npy(folder + name + ".npy", x);

@@ -14,6 +14,9 @@ expected = {
     "floats": numpy.array([[[0.5], [-1]]], dtype="float32"),
     "scalar": numpy.array(0.25, dtype="float32"),
     "double": numpy.array(0.1),
+    "bytes": numpy.array([0, 200], dtype="uint8"),
+    "wide": numpy.array([2**64 - 1], dtype="uint64"),
+    "half": numpy.array([0.5, 65504], dtype="float16"),
     "none": numpy.zeros((0, 3), dtype="float32"),
 }
 with tempfile.TemporaryDirectory() as name:
@@ -31,6 +34,6 @@ with tempfile.TemporaryDirectory() as name:
     numpy.savez(folder / "savez.npz", **arrays)
     numpy.savez_compressed(folder / "compressed.npz", **arrays)
     printed = subprocess.run([program, "read", name], check=True, capture_output=True, text=True).stdout.splitlines()
-    arrays = sorted(["bytes int32 [2] 0 255", "half float32 [1,1] 1.5", "flag bool [] 1"])
+    arrays = sorted(["bytes uint8 [2] 0 255", "half float16 [1,1] 1.5", "flag bool [] 1"])
     assert printed == ["fortran float64 [2,3] 0 1 2 3 4 5", *arrays, *arrays], printed
 print("NumPy", numpy.__version__, "and Calque read each other's files")

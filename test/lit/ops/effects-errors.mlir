@@ -5,7 +5,7 @@
 func.func @read_dtype() {
   // expected-error @below {{variable_read: attribute 'dtype' is missing or of a type that the dialect does not have}}
   // expected-error @below {{failed to infer returned types}}
-  %0 = calque.variable_read {dtype = f16, shape = array<i64: 3>, variable = 0 : i64} : () -> tensor<3xf32>
+  %0 = calque.variable_read {dtype = f80, shape = array<i64: 3>, variable = 0 : i64} : () -> tensor<3xf32>
   return
 }
 

@@ -132,7 +132,7 @@ func.func @where(%c: tensor<4xi1>, %a: tensor<3xf32>, %b: tensor<f32>) {
 func.func @cast(%a: tensor<2xf32>) {
   // expected-error @below {{cast: attribute 'dtype' is missing or of a type that the dialect does not have}}
   // expected-error @below {{failed to infer returned types}}
-  %0 = calque.cast %a {dtype = f16} : (tensor<2xf32>) -> tensor<2xf32>
+  %0 = calque.cast %a {dtype = f80} : (tensor<2xf32>) -> tensor<2xf32>
   return
 }
 

@@ -805,7 +805,7 @@ func.func @one_hot_depth(%a: tensor<?xi32>) {
 func.func @one_hot_dtype(%a: tensor<?xi32>) {
   // expected-error @below {{one_hot: attribute 'dtype' is missing or of a type that the dialect does not have}}
   // expected-error @below {{failed to infer returned types}}
-  %0 = calque.one_hot %a {depth = 3 : i64, dtype = bf16} : (tensor<?xi32>) -> tensor<?x3xf32>
+  %0 = calque.one_hot %a {depth = 3 : i64, dtype = f80} : (tensor<?xi32>) -> tensor<?x3xf32>
   return
 }
 

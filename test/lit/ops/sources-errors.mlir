@@ -4,7 +4,7 @@
 func.func @constant() {
   // expected-error @below {{constant: attribute 'value' is missing or of a type that the dialect does not have}}
   // expected-error @below {{failed to infer returned types}}
-  %0 = calque.constant {value = dense<1.0> : tensor<2xf16>} : () -> tensor<2xf32>
+  %0 = calque.constant {value = dense<1.0> : tensor<2xf80>} : () -> tensor<2xf32>
   return
 }
 
@@ -103,7 +103,7 @@ func.func @random_integer(%a: tensor<2xi64>) {
 func.func @random_dtype(%a: tensor<2xi64>) {
   // expected-error @below {{random_uniform: attribute 'dtype' is missing or of a type that the dialect does not have}}
   // expected-error @below {{failed to infer returned types}}
-  %0 = calque.random_uniform %a {dtype = f16, shape = array<i64: 3>} : (tensor<2xi64>) -> tensor<3xf32>
+  %0 = calque.random_uniform %a {dtype = f80, shape = array<i64: 3>} : (tensor<2xi64>) -> tensor<3xf32>
   return
 }
 

@@ -8,7 +8,9 @@ from records import LIT, operations
 VALUES = {"I64Attr": "0", "BoolAttr": "true", "StrAttr": '""', "Calque_TextAttr": '""', "DenseI64ArrayAttr": "array<i64>", "Calque_DTypeAttr": "f32", "ElementsAttr": "dense<0.0> : tensor<f32>"}
 GOOD, BAD = "tensor<f32>", "tensor<*xf16>"
 STACK = "tensor<!calque.stack>"
-NUMBERS = "1-bit signless integer or 32-bit signless integer or 64-bit signless integer or 32-bit float or 64-bit float"
+NUMBERS = " or ".join(
+    ["1-bit signless integer"] + [f"{bits}-bit signless integer" for bits in (8, 16, 32, 64)] +
+    [f"{bits}-bit unsigned integer" for bits in (8, 16, 32, 64)] + ["16-bit float", "bfloat16 type", "32-bit float", "64-bit float"])
 KINDS = {"Calque_StackTensor": "stack", "Calque_AnyTensor": NUMBERS + " or stack", "Calque_SizesTensor": NUMBERS + " or stack"}
 
 

@@ -15,8 +15,8 @@ func.func @unranked(%x: tensor<*xf32>) {
 
 // -----
 
-// expected-error @+1 {{function 'half': argument 0 is 'tensor<2xf16>'}}
-func.func @half(%x: tensor<2xf16>) {
+// expected-error @+1 {{function 'half': argument 0 is 'tensor<2xf80>'}}
+func.func @half(%x: tensor<2xf80>) {
   return
 }
 
