@@ -66,10 +66,12 @@ Tensor rangeOfIntegers(const Number &start, const Number &stop, const Number &st
 
 } // namespace
 
-Tensor detail::makeRange(const Number &start, const Number &stop, const Number &step, DType dtype, bool isOfFloats,
+Tensor detail::makeRange(const Literal &from, const Literal &to, const Literal &each, std::optional<DType> given,
                          SourceLocation line) {
   ArrayCall call(line, "arange");
-  if (!isOfFloats)
+  const Number &start = from.number(), &stop = to.number(), &step = each.number();
+  const DType dtype = given ? *given : makeTensor(Literal({from, to, each}), nullptr, nullptr, call.where).dtype();
+  if (!start.isFloat() && !stop.isFloat() && !step.isFloat())
     return rangeOfIntegers(start, stop, step, dtype, call);
   if (!is_floating(dtype))
     throw DTypeError(absl::StrCat("arange: floating-point numbers make no range of ", name_of(dtype)), call.where);

@@ -19,16 +19,7 @@ CALQUE_API Tensor ones_like(const Operand &x, std::optional<DType> dtype = {});
 namespace detail {
 template <typename T>
 concept HostNumber = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
-// The element type of numbers that stand together, by the rule for literals.
-template <HostNumber... T> DType dtypeOfNumbers() {
-  if constexpr ((std::is_floating_point_v<T> || ...))
-    return ((std::is_floating_point_v<T> && !std::is_same_v<T, float>) || ...) ? default_dtype() : DType::Float32;
-  else
-    return ((sizeof(T) >= sizeof(std::int64_t) || (std::is_unsigned_v<T> && sizeof(T) >= sizeof(int))) || ...)
-               ? DType::Int64
-               : DType::Int32;
-}
-CALQUE_API Tensor makeRange(const Number &start, const Number &stop, const Number &step, DType dtype, bool isOfFloats,
+CALQUE_API Tensor makeRange(const Literal &start, const Literal &stop, const Literal &step, std::optional<DType> dtype,
                             SourceLocation where);
 } // namespace detail
 
@@ -40,9 +31,7 @@ CALQUE_API Tensor makeRange(const Number &start, const Number &stop, const Numbe
 template <detail::HostNumber A, detail::HostNumber B, detail::HostNumber C = int>
 Tensor arange(A start, B stop, C step = 1, std::optional<DType> dtype = {},
               SourceLocation where = SourceLocation::current()) {
-  return detail::makeRange(start, stop, step, dtype ? *dtype : detail::dtypeOfNumbers<A, B, C>(),
-                           (std::is_floating_point_v<A> || std::is_floating_point_v<B> || std::is_floating_point_v<C>),
-                           where);
+  return detail::makeRange(start, stop, step, dtype, where);
 }
 template <detail::HostNumber T>
 Tensor arange(T stop, std::optional<DType> dtype = {}, SourceLocation where = SourceLocation::current()) {
