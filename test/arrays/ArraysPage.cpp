@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <iostream>
-#include <sstream>
 
 using namespace calque;
 
@@ -43,4 +43,14 @@ TEST(ArraysPage, Sets) {
   auto smallest = function([](const Tensor &x) { return unique(x, {.size = 3}); });
   smallest(tensor({7, 3, 7, 9, 5})); // [3 5 7]
   EXPECT_EQ(smallest(tensor({7, 3, 7, 9, 5})).to_vector<std::int32_t>(), (std::vector<std::int32_t>{3, 5, 7}));
+}
+
+TEST(ArraysPage, Statistics) {
+  Tensor x = tensor({{1.0f, 2.0f, 4.0f}, {3.0f, 5.0f, 9.0f}});
+  Tensor spread = stddev(x, 1, {.ddof = 1});
+  Tensor halves = quantile(x, tensor({0.0f, 0.5f}), 1); // [[1. 3.] [2. 5.]]
+  Tensor totals = segment_sum(x, tensor({1, 1}), 2);    // [[0. 0. 0.] [4. 7. 13.]]
+  EXPECT_FLOAT_EQ(spread.to_vector<float>()[0], std::sqrt(7.0f / 3));
+  EXPECT_EQ(halves.to_vector<float>(), (std::vector<float>{1, 3, 2, 5}));
+  EXPECT_EQ(totals.to_vector<float>(), (std::vector<float>{0, 0, 0, 4, 7, 13}));
 }

@@ -15,6 +15,8 @@
 #include "calque/arrays/moving.h"
 #include "calque/arrays/places.h"
 #include "calque/arrays/products.h"
+#include "calque/arrays/sequences.h"
 #include "calque/arrays/sets.h"
+#include "calque/arrays/statistics.h"
 
 #endif

@@ -1,0 +1,194 @@
+// Counts and groups of calque/arrays/statistics.h.
+#include "calque/arrays/making.h"
+#include "calque/arrays/sets.h"
+#include "calque/arrays/statistics.h"
+
+#include "absl/strings/str_cat.h"
+#include "calque/assertions.h"
+#include "frontend/operations/ArrayCalls.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace calque {
+
+using detail::ArrayCall;
+using detail::typeOf;
+
+namespace {
+
+// The largest of integers plus 1, or 0 of none, if it is known now.
+std::optional<std::int64_t> knownEnd(const Tensor &numbers) {
+  if (!numbers.is_known())
+    return std::nullopt;
+  std::int64_t end = 0;
+  dispatch(numbers.dtype(), [&]<typename T>(std::type_identity<T>) {
+    for (T number : numbers.to_vector<T>())
+      end = std::max(end, static_cast<std::int64_t>(number) + 1);
+  });
+  return end;
+}
+
+void requireIntegers(const Tensor &x, const ArrayCall &call) {
+  if (!is_integer(x.dtype()))
+    throw DTypeError(absl::StrCat(call.function, ": counts and groups by integers, not ", typeOf(x)), call.where);
+}
+
+} // namespace
+
+//===-- Counts ----------------------------------------------------------------------------------===//
+
+Tensor bincount(const Operand &x, BincountOptions options) {
+  ArrayCall call(x, "bincount");
+  const Tensor given = x.toTensor();
+  requireIntegers(given, call);
+  if (given.rank() != 1)
+    throw ShapeError(absl::StrCat("bincount: takes a vector, not ", typeOf(given)), call.where);
+  const Tensor numbers = cast(given, DType::Int64);
+  std::optional<std::int64_t> length = options.length;
+  if (!length) {
+    length = knownEnd(given);
+    if (!length)
+      throw StateError("bincount: the largest number is known at the call only; give the size of the result as "
+                       "{.length = ...}",
+                       call.where);
+    length = std::max(*length, options.minlength);
+  }
+  if (*length < 0 || options.minlength < 0)
+    throw ValueError(absl::StrCat("bincount: the length must not be negative: ", std::min(*length, options.minlength)),
+                     call.where);
+  assert_true(all(numbers >= 0), "bincount: a number is negative");
+  const Tensor weights = options.weights ? *options.weights : ones_like(numbers);
+  // One more place takes what is left out.
+  const Tensor counts = scatter_add(zeros({*length + 1}, weights.dtype()), minimum(numbers, *length), weights);
+  return detail::rowsAlong(counts, 0, 0, *length);
+}
+
+namespace {
+
+Histogram histogramOf(const Tensor &x, const Tensor &edges, const HistogramOptions &options, const ArrayCall &call) {
+  const Size size = edges.shape()[0];
+  if (!size.is_known())
+    throw StateError("histogram: the number of edges must be known while tracing", call.where);
+  const std::int64_t bins = size - 1;
+  const Tensor values = reshape(stop_gradient(x), {-1});
+  const Tensor first = detail::rowsAlong(edges, 0, 0, bins), next = detail::rowsAlong(edges, 0, 1, bins + 1);
+  assert_true(all(first <= next), "histogram: the edges must increase");
+  // The last edge belongs to the last bin. NaN counts as larger than all edges.
+  const Tensor last = edges[bins];
+  const Tensor bin = where(values == last, bins - 1, searchsorted(edges, values, "right") - 1);
+  const Tensor isCounted = logical_and(bin >= 0, bin < bins);
+  Tensor weights = options.weights ? reshape(*options.weights, {-1}) : ones_like(bin);
+  Tensor counts = detail::rowsAlong(
+      scatter_add(zeros({bins + 1}, weights.dtype()), where(isCounted, bin, bins), weights), 0, 0, bins);
+  if (options.density) {
+    counts = cast(counts, edges.dtype());
+    counts = counts / sum(counts) / (next - first);
+  }
+  return {counts, edges};
+}
+
+} // namespace
+
+Histogram histogram(const Operand &x, const Tensor &edges, HistogramOptions options) {
+  ArrayCall call(x, "histogram");
+  const auto [value, bins] = detail::paired(x, edges);
+  if (bins.rank() != 1)
+    throw ShapeError(absl::StrCat("histogram: the edges must be a vector, not ", typeOf(bins)), call.where);
+  if (options.range)
+    throw ValueError("histogram: edges have a range of their own", call.where);
+  if (bins.shape()[0].is_known() && bins.shape()[0] < 2)
+    throw ValueError("histogram: there must be two edges at least", call.where);
+  return histogramOf(value, bins, options, call);
+}
+
+Histogram histogram(const Operand &x, std::int64_t bins, HistogramOptions options) {
+  ArrayCall call(x, "histogram");
+  const Tensor value = x.toTensor();
+  if (!options.range) {
+    const Histogram found = histogram(value, bins);
+    return options.weights || options.density ? histogramOf(value, found.edges, options, call) : found;
+  }
+  const auto [low, high] = *options.range;
+  if (!(low < high) || bins < 1)
+    throw ValueError(absl::StrCat("histogram: there are no ", bins, " bins from ", low, " to ", high), call.where);
+  return histogramOf(value, linspace(low, high, bins + 1, {.dtype = value.dtype()}), options, call);
+}
+
+//===-- Groups ----------------------------------------------------------------------------------===//
+
+namespace {
+
+struct Groups {
+  Tensor x, ids;
+  std::int64_t count;
+  Shape shape; // of the result
+
+  Groups(const Operand &operand, const Operand &given, std::optional<std::int64_t> number, const ArrayCall &call)
+      : x(operand.toTensor()), ids(given.toTensor()) {
+    requireIntegers(ids, call);
+    if (ids.rank() > x.rank())
+      throw ShapeError(absl::StrCat(call.function, ": the ids ", typeOf(ids),
+                                    " must have the shape of the first axes of ", typeOf(x)),
+                       call.where);
+    if (!number)
+      number = knownEnd(ids);
+    if (!number)
+      throw StateError(
+          absl::StrCat(call.function, ": the largest id is known at the call only; give the number of segments"),
+          call.where);
+    if (*number < 0)
+      throw ValueError(absl::StrCat(call.function, ": the number of segments must not be negative: ", *number),
+                       call.where);
+    count = *number;
+    shape.push_back(count);
+    const Shape whole = x.shape();
+    shape.insert(shape.end(), whole.begin() + ids.rank(), whole.end());
+  }
+};
+
+// The least number of a type.
+Tensor least(DType dtype) {
+  return dispatch(dtype, [&]<typename T>(std::type_identity<T>) {
+    using Limits = std::numeric_limits<T>;
+    return full({}, Number(Limits::has_infinity ? static_cast<T>(-Limits::infinity()) : Limits::lowest()), dtype);
+  });
+}
+
+Tensor largestOf(const Groups &groups, const Tensor &x) {
+  return scatter_max(broadcast_to(least(x.dtype()), groups.shape), groups.ids, x);
+}
+
+} // namespace
+
+Tensor segment_sum(const Operand &x, const Operand &ids, std::optional<std::int64_t> number) {
+  ArrayCall call(x, "segment_sum");
+  const Groups groups(x, ids, number, call);
+  return scatter_add(zeros(groups.shape, groups.x.dtype()), groups.ids, groups.x);
+}
+
+Tensor segment_max(const Operand &x, const Operand &ids, std::optional<std::int64_t> number) {
+  ArrayCall call(x, "segment_max");
+  const Groups groups(x, ids, number, call);
+  return largestOf(groups, groups.x);
+}
+
+Tensor segment_min(const Operand &x, const Operand &ids, std::optional<std::int64_t> number) {
+  ArrayCall call(x, "segment_min");
+  const Groups groups(x, ids, number, call);
+  return detail::inReverse(largestOf(groups, detail::inReverse(groups.x)));
+}
+
+Tensor segment_mean(const Operand &x, const Operand &ids, std::optional<std::int64_t> number) {
+  ArrayCall call(x, "segment_mean");
+  const Groups groups(detail::floatsOf(x, call), ids, number, call);
+  const Tensor counts =
+      scatter_add(zeros({groups.count}, groups.x.dtype()), groups.ids, ones_like(groups.ids, groups.x.dtype()));
+  std::vector<std::int64_t> others;
+  for (std::int64_t axis = 1; axis < static_cast<std::int64_t>(groups.shape.size()); ++axis)
+    others.push_back(axis);
+  const Tensor sums = scatter_add(zeros(groups.shape, groups.x.dtype()), groups.ids, groups.x);
+  return sums / (others.empty() ? counts : expand_dims(counts, others));
+}
+
+} // namespace calque
