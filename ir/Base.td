@@ -61,14 +61,15 @@ def Calque_NumberAttr : Attr<CPred<"::calque::ir::isNumber($_self)">, "number"> 
 // The nodes of `scalar`. Each names a method of ScalarBuilder, which emits the operation for integers or floats.
 class Scalar<string method> { string builderMethod = method; }
 foreach name = ["add", "sub", "mul", "div", "neg", "abs", "pow", "exp", "log", "log1p", "expm1", "sqrt", "tanh",
-                "erf", "sin", "cos", "tan", "floor", "ceil", "round", "floorDivide", "mod", "fmod", "sign",
+                "erf", "sin", "cos", "tan", "floor", "ceil", "round", "trunc", "copySign", "nextAfter", "floorDivide", "mod",
+                "fmod", "sign",
                 "maximum", "minimum", "equal", "notEqual", "less", "lessEqual", "select", "logicalAnd", "logicalOr",
                 "logicalXor", "logicalNot", "castTo"] in
   def S_#name : Scalar<name>;
 // Functions for which MLIR has no operation: each is a ScalarFunctionOp of that name.
 class ScalarFunction<string name> : Scalar<"function"> { string functionName = name; }
 foreach name = ["atan", "atan2", "asin", "acos", "sinh", "cosh", "asinh", "acosh", "atanh", "log2", "log10", "exp2",
-                "cbrt", "hypot"] in
+                "cbrt", "hypot", "sinc", "sinc_slope"] in
   def S_#name : ScalarFunction<name>;
 // A constant of the type of the operand that follows: (S_const "0.5", $x).
 def S_const : Scalar<"constant">;

@@ -5,6 +5,7 @@
 include "ir/TypeRules.td"
 include "ir/Elementwise.td"
 include "ir/Functions.td"
+include "ir/Numbers.td"
 include "ir/Structured.td"
 include "ir/Movement.td"
 include "ir/Effects.td"

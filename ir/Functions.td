@@ -102,4 +102,40 @@ def Calque_HypotOp : Calque_BinaryOp<"hypot", "elementwiseFloat", [Commutative]>
       (Apply "div", $rhs, (Apply "where", (Apply "equal", $result, (Constant "0.0")), (Constant "1.0"), $result)))];
 }
 
+//===-- Products that are defined where a factor is not -----------------------------------------===//
+// The second derivatives at (0, 0) stay finite: no quotient of zeros is on the way to them.
+def Calque_XlogyOp : Calque_BinaryOp<"xlogy", "elementwiseFloat"> {
+  let summary = "lhs * log(rhs), and 0 where lhs is 0, unless rhs is NaN";
+  let scalar = (S_select (S_logicalAnd (S_equal $lhs, (S_const "0.0", $lhs)), (S_equal $rhs, $rhs)),
+                         (S_const "0.0", $lhs), (S_mul $lhs, (S_log $rhs)));
+  let ulp = 4;
+  let domain = ["0.2", "4.0"];
+  let partials = [(Apply "log", $rhs),
+    (Apply "div", $lhs,
+      (Apply "where",
+        (Apply "logical_and", (Apply "equal", $lhs, (Constant "0.0")), (Apply "equal", $rhs, (Constant "0.0"))),
+        (Constant "1.0"), $rhs))];
+}
+def Calque_SincOp : Calque_FunctionOp<"sinc"> {
+  let summary = "sin(pi x) / (pi x), and 1 at 0, as NumPy's; exactly 0 at all other integers";
+  let scalar = (S_sinc $x);
+  let ignoresSign = 1;
+  let partials = [(Apply "sinc_slope", $x)];
+}
+// (cos(pi x) - sinc(x)) / x, which near 0 is a difference of equal numbers. Its own derivative is
+// -(pi^2 sinc(x) + 2 sinc_slope(x) / x), which is not.
+def Calque_SincSlopeOp : Calque_UnaryOp<"sinc_slope", "elementwiseFloat"> {
+  let function = "";
+  let inMessages = "sinc";
+  let notSaved = 1;
+  let summary = "The derivative of sinc";
+  let scalar = (S_sinc_slope $x);
+  let partials = [
+    (Apply "where", (Apply "equal", $x, (Constant "0.0")), (Constant "-3.2898681336964529"),
+      (Apply "neg",
+        (Apply "add", (Apply "mul", (Constant "9.8696044010893586"), (Apply "sinc", $x)),
+          (Apply "div", (Apply "mul", (Constant "2.0"), $result),
+            (Apply "where", (Apply "equal", $x, (Constant "0.0")), (Constant "1.0"), $x)))))];
+}
+
 #endif

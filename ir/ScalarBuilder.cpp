@@ -177,6 +177,25 @@ static Value functionOf(ScalarBuilder &s, StringRef name, ValueRange operands) {
 Value ScalarBuilder::function(StringRef name, Value x) { return functionOf(*this, name, x); }
 Value ScalarBuilder::function(StringRef name, Value x, Value y) { return functionOf(*this, name, {x, y}); }
 
+Value ScalarBuilder::trunc(Value x) { return math::TruncOp::create(builder, location, x); }
+Value ScalarBuilder::copySign(Value magnitude, Value sign) {
+  return math::CopySignOp::create(builder, location, magnitude, sign);
+}
+
+// The neighbours of a number have the neighbours of its bits, which grow with its magnitude.
+Value ScalarBuilder::nextAfter(Value x, Value y) {
+  Type number = x.getType(), bits = ElementType(number).asBits();
+  Value zero = constant(0, x), one = constant(1, bits), minusOne = constant(-1, bits);
+  Value isUp = less(x, y), isPositive = less(zero, x), isLarger = equal(isUp, isPositive);
+  Value step = select(isLarger, one, minusOne);
+  Value moved = add(arith::BitcastOp::create(builder, location, bits, x), step);
+  Value smallest = copySign(arith::BitcastOp::create(builder, location, number, one), y);
+  Value isZero = equal(x, zero), isSame = equal(x, y), isNan = notEqual(x, x);
+  Value next = select(isZero, smallest, arith::BitcastOp::create(builder, location, number, moved));
+  Value isOtherNan = notEqual(y, y);
+  return select(isNan, x, select(logicalOr(isSame, isOtherNan), y, next));
+}
+
 Value ScalarBuilder::sign(Value x) {
   Value zero = constant(0, x);
   // NaN and zero are neither below nor above zero, and are returned as they are.

@@ -46,6 +46,10 @@ public:
   Value floor(Value x);
   Value ceil(Value x);
   Value round(Value x); // halves to the even integer
+  Value trunc(Value x);
+  Value copySign(Value magnitude, Value sign);
+  // Of floats: the neighbour of x on the side of y, or y where both are equal.
+  Value nextAfter(Value x, Value y);
   Value sign(Value x);
   // A ScalarFunctionOp.
   Value function(llvm::StringRef name, Value x);

@@ -114,6 +114,23 @@ public:
     return select(isInfinite, number(kInfinity, x), result);
   }
 
+  Value sinc(Value x) {
+    Turns turns = turnsOf(absolute(x));
+    Value quotient = div(turns.sine, mul(turns.magnitude, kPi));
+    return select(isEqual(x, 0), number(1, x), quotient);
+  }
+  // (cos(pi x) - sinc(x)) / x, and near 0, where both are equal, x times a polynomial.
+  Value sinc_slope(Value x) {
+    Turns turns = turnsOf(absolute(x));
+    Value isNear = isLess(turns.magnitude, 0.5), square = mul(turns.rest, turns.rest);
+    Value near = mul(turns.magnitude, polynomialOf(polynomials::kSincSlope, polynomials::kSincSlope64, square));
+    Value cosine = polynomialOf(polynomials::kCosPi, polynomials::kCosPi64, square);
+    cosine = select(turns.isOdd, neg(cosine), cosine);
+    Value bounded = select(isNear, number(1, x), turns.magnitude);
+    Value far = div(sub(cosine, div(turns.sine, mul(bounded, kPi))), bounded);
+    return mul(select(isNear, near, far), withSignOf(number(1, x), x));
+  }
+
 protected:
   using FunctionEmitter::FunctionEmitter;
 
@@ -130,6 +147,7 @@ private:
       (Emitter::kIsDouble ? polynomials::kPi64[1] : polynomials::kPi[1] + polynomials::kPi[2]) / 2;
   // exp(kLargePower) is finite, and so is exp(x / 2) for all x whose hyperbolic functions are.
   static constexpr double kLargePower = Emitter::kIsDouble ? 700 : 88;
+  static constexpr double kPi = Emitter::kIsDouble ? polynomials::kSinPi64[0] : polynomials::kSinPi[0];
   // From here on x^2 + 1 is x^2, and log(1 + x) is log(x).
   static constexpr double kLargeSquare = 0x1p60;
 
@@ -141,6 +159,19 @@ private:
       return polynomial(single, x);
   }
 
+  // magnitude = count + rest, where |rest| <= 1/2; the sine is that of pi times the magnitude. 0 where it is an
+  // integer.
+  struct Turns {
+    Value magnitude, rest, isOdd, sine;
+  };
+  Turns turnsOf(Value magnitude) {
+    auto nearest = [&](Value x) { return mlir::math::RoundEvenOp::create(b, location, x).getResult(); };
+    Value count = nearest(magnitude), rest = sub(magnitude, count), half = mul(count, 0.5);
+    Value isEven = isEqual(nearest(half), half), square = mul(rest, rest);
+    Value isOdd = emit<mlir::arith::XOrIOp>(isEven, splat(isEven.getType(), b.getBoolAttr(true)));
+    Value sine = mul(rest, polynomialOf(polynomials::kSinPi, polynomials::kSinPi64, square));
+    return {magnitude, rest, isOdd, select(isOdd, neg(sine), sine)};
+  }
   // The arc tangent of the smaller of two magnitudes divided by the larger one; 0 of zeros.
   Value angleBetween(Value y, Value x) {
     Value isSteep = isGreater(y, x);

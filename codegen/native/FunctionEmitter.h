@@ -166,9 +166,13 @@ mlir::Value emitScalarFunction(Emitter &emitter, mlir::StringRef name, mlir::Val
     Value (Emitter::*emit)(Value, Value);
   };
   static constexpr Unary kUnary[] = {
-      {"atan", &Emitter::atan}, {"asin", &Emitter::asin},   {"acos", &Emitter::acos},   {"sinh", &Emitter::sinh},
-      {"cosh", &Emitter::cosh}, {"asinh", &Emitter::asinh}, {"acosh", &Emitter::acosh}, {"atanh", &Emitter::atanh},
-      {"log2", &Emitter::log2}, {"log10", &Emitter::log10}, {"exp2", &Emitter::exp2},   {"cbrt", &Emitter::cbrt},
+      {"atan", &Emitter::atan},   {"asin", &Emitter::asin},
+      {"acos", &Emitter::acos},   {"sinh", &Emitter::sinh},
+      {"cosh", &Emitter::cosh},   {"asinh", &Emitter::asinh},
+      {"acosh", &Emitter::acosh}, {"atanh", &Emitter::atanh},
+      {"log2", &Emitter::log2},   {"log10", &Emitter::log10},
+      {"exp2", &Emitter::exp2},   {"cbrt", &Emitter::cbrt},
+      {"sinc", &Emitter::sinc},   {"sinc_slope", &Emitter::sinc_slope},
   };
   static constexpr Binary kBinary[] = {{"atan2", &Emitter::atan2}, {"hypot", &Emitter::hypot}};
   for (const Unary &function : kUnary)

@@ -311,6 +311,72 @@ inline constexpr double kExp2Of64[] = {
     0x1.c4b5b2d6aa429p-36,
     0x1.8219235aa2dd5p-40};
 
+// sin(pi r) / r of t = r^2 for |r| <= 1/2.
+inline constexpr double kSinPi[] = {
+    0x1.921fb60000000p+1,
+    -0x1.4abbec0000000p+2,
+    0x1.4670f80000000p+1,
+    -0x1.33906e0000000p-1,
+    0x1.6804ce0000000p-4,
+    -0x1.fd284e0000000p-7};
+
+// The same in float64.
+inline constexpr double kSinPi64[] = {
+    0x1.921fb54442d18p+1,
+    -0x1.4abbce625be53p+2,
+    0x1.466bc6775aae2p+1,
+    -0x1.32d2cce62bd57p-1,
+    0x1.50783487ec182p-4,
+    -0x1.e3074fdc50edbp-8,
+    0x1.e8f4338d80615p-12,
+    -0x1.6fad4865b619cp-16,
+    0x1.aabbd9b3a94ffp-21,
+    -0x1.7ed3a64429de8p-26};
+
+// cos(pi r) of t = r^2 for |r| <= 1/2.
+inline constexpr double kCosPi[] = {
+    0x1.0000000000000p+0,
+    -0x1.3bd3cc0000000p+2,
+    0x1.03c1d80000000p+2,
+    -0x1.55ce5c0000000p+0,
+    0x1.e0dbde0000000p-3,
+    -0x1.8c0b500000000p-6};
+
+// The same in float64.
+inline constexpr double kCosPi64[] = {
+    0x1.0000000000000p+0,
+    -0x1.3bd3cc9be45dep+2,
+    0x1.03c1f081b5ac3p+2,
+    -0x1.55d3c7e3cbf5ep+0,
+    0x1.e1f5068913c05p-3,
+    -0x1.a6d1f29e525a4p-6,
+    0x1.f9d3881d6f166p-10,
+    -0x1.b6e191e5c252ep-14,
+    0x1.209dd8c602b45p-18,
+    -0x1.2083e747d8e86p-23};
+
+// (cos(pi r) - sin(pi r) / (pi r)) / r^2 of t = r^2 for |r| <= 1/2.
+inline constexpr double kSincSlope[] = {
+    -0x1.a51a660000000p+1,
+    0x1.9f9ca80000000p+1,
+    -0x1.24fc880000000p+0,
+    0x1.abc9aa0000000p-3,
+    -0x1.6c51040000000p-6,
+    -0x1.a3082a0000000p-15};
+
+// The same in float64.
+inline constexpr double kSincSlope64[] = {
+    -0x1.a51a6625307d3p+1,
+    0x1.9f9cb402bc46cp+1,
+    -0x1.24feab558a48dp+0,
+    0x1.ac6805cf3508dp-3,
+    -0x1.8061c54d774cap-6,
+    0x1.d2eaa6f6d6b50p-10,
+    -0x1.99a0050702ae0p-14,
+    0x1.0fc954db1c9c1p-18,
+    -0x1.1a4215e1a87d2p-23,
+    0x1.cb574767746afp-29};
+
 // The cube root from 1/3 to 3, to some thousandths.
 inline constexpr double kCbrt[] = {
     0x1.d526a40000000p-2,

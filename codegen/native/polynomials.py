@@ -219,6 +219,23 @@ emit("kAsin", "(asin(x) - x) / x^3 of t = x^2 for |x| <= 1/2.", fit_single(arcsi
 emit("kAsin64", "The same in float64.", interpolate(arcsine_curve, 0, "0.2501", 11))
 emit("kExp2", "(2^r - 1) / r for |r| <= 1/2.", interpolate(power_of_two, "-0.50001", "0.50001", 6), single)
 emit("kExp2Of64", "The same in float64.", interpolate(power_of_two, "-0.50001", "0.50001", 12))
+
+
+def of_pi_r(coefficient):
+    """A power series in t = r^2 whose terms have powers of pi."""
+    return series(lambda k: coefficient(k) * PI ** (2 * k))
+
+
+sine_of_pi = of_pi_r(lambda k: PI * Decimal(-1) ** k / factorial(2 * k + 1))
+cosine_of_pi = of_pi_r(lambda k: Decimal(-1) ** k / factorial(2 * k))
+slope_of_sinc = of_pi_r(lambda k: PI ** 2 * Decimal(-1) ** (k + 1) * (2 * k + 2) / factorial(2 * k + 3))
+emit("kSinPi", "sin(pi r) / r of t = r^2 for |r| <= 1/2.", fit_single(sine_of_pi, 0, "0.25", 5, lambda t: 1), single)
+emit("kSinPi64", "The same in float64.", interpolate(sine_of_pi, 0, "0.2501", 9))
+emit("kCosPi", "cos(pi r) of t = r^2 for |r| <= 1/2.", fit_single(cosine_of_pi, 0, "0.25", 5, lambda t: 1), single)
+emit("kCosPi64", "The same in float64.", interpolate(cosine_of_pi, 0, "0.2501", 9))
+emit("kSincSlope", "(cos(pi r) - sin(pi r) / (pi r)) / r^2 of t = r^2 for |r| <= 1/2.",
+     fit_single(slope_of_sinc, 0, "0.25", 5, lambda t: 1), single)
+emit("kSincSlope64", "The same in float64.", interpolate(slope_of_sinc, 0, "0.2501", 9))
 emit("kCbrt", "The cube root from 1/3 to 3, to some thousandths.",
      interpolate(lambda x: (x.ln() / 3).exp(), "0.33", "2.84", 4), single)
 

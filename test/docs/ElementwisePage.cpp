@@ -22,3 +22,9 @@ TEST(ElementwisePage, Polar) {
   expectNear(angle, {0.9273f, 3.1416f});
   expectNear(turns, {-0.16f, 0});
 }
+
+TEST(ElementwisePage, Entropy) {
+  Tensor p = tensor({0.5f, 0.5f, 0.0f});
+  Tensor entropy = -sum(xlogy(p, p)); // log(2)
+  EXPECT_NEAR(entropy.item<float>(), 0.6931472f, 1e-6);
+}

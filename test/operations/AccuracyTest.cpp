@@ -66,7 +66,12 @@ TEST_P(Accuracy, HasExactLimits) {
         at.push_back(values[i]);
       const Real reference = op.reference(at.data());
       const double exact = dtype == DType::Float32 ? static_cast<float>(reference) : static_cast<double>(reference);
-      EXPECT_TRUE(results[i] == exact || (std::isnan(results[i]) && std::isnan(exact)))
+      // The largest number of the type, where the reference has larger ones.
+      const double largest =
+          dtype == DType::Float32 ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
+      const bool isLargest =
+          std::isfinite(reference) && std::isinf(exact) && results[i] == std::copysign(largest, exact);
+      EXPECT_TRUE(results[i] == exact || isLargest || (std::isnan(results[i]) && std::isnan(exact)))
           << dtype << " of " << operands[0][i] << ": " << results[i] << " instead of " << exact;
     }
   }

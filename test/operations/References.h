@@ -99,6 +99,29 @@ template <typename T> T log10_(T x) { return std::log10(x); }
 template <typename T> T exp2_(T x) { return std::exp2(x); }
 template <typename T> T cbrt_(T x) { return std::cbrt(x); }
 template <typename T> T hypot_(T x, T y) { return std::hypot(x, y); }
+// sin(pi x) of what the nearest integer leaves of x.
+template <typename T> T sinc_(T argument) {
+  const T pi = T(3.14159265358979323846264338327950288L), x = std::fabs(argument);
+  const T count = std::nearbyint(x), sine = std::sin(pi * (x - count));
+  return x == 0 ? 1 : (std::fmod(count, 2) == 0 ? sine : -sine) / (pi * x);
+}
+template <typename T> T sinc_slope_(T x) {
+  const T pi = T(3.14159265358979323846264338327950288L);
+  // The next term of the series is below the last digit.
+  return std::fabs(x) < T(1e-4) ? -pi * pi * x / 3 * (1 - pi * pi * x * x / 10) : (std::cos(pi * x) - sinc_(x)) / x;
+}
+template <typename T> T xlogy_(T x, T y) { return x == 0 && !std::isnan(y) ? 0 : x * std::log(y); }
+
+//===-- ir/Numbers.td ---------------------------------------------------------------------------===//
+template <typename T> T trunc_(T x) { return std::trunc(x); }
+template <typename T> T isinf_(T x) { return std::isinf(x); }
+template <typename T> T signbit_(T x) { return std::signbit(x); }
+template <typename T> T copysign_(T x, T y) { return std::copysign(x, y); }
+template <typename T> T nextafter_(T x, T y) { return std::nextafter(x, y); }
+template <typename T> T reciprocal_(T x) { return 1 / x; }
+template <typename T> T deg2rad_(T x) { return x * (T(3.14159265358979323846264338327950288L) / 180); }
+template <typename T> T rad2deg_(T x) { return x * (180 / T(3.14159265358979323846264338327950288L)); }
+template <typename T> T heaviside_(T x, T y) { return std::isnan(x) ? x : x < 0 ? 0 : x > 0 ? 1 : y; }
 
 } // namespace calque::reference
 #endif

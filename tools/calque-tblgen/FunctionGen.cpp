@@ -203,11 +203,12 @@ void emitTestData(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
 int roundingsOf(const llvm::DagInit *scalar) {
   llvm::StringRef name = llvm::cast<llvm::DefInit>(scalar->getOperator())->getDef()->getName();
   bool rounds = llvm::is_contained({"S_add", "S_sub", "S_mul", "S_div", "S_sqrt", "S_mod"}, name);
-  bool exact = llvm::is_contained({"S_const",      "S_neg",       "S_abs",        "S_floor",      "S_ceil",
-                                   "S_round",      "S_fmod",      "S_sign",       "S_maximum",    "S_minimum",
-                                   "S_equal",      "S_notEqual",  "S_less",       "S_lessEqual",  "S_select",
-                                   "S_logicalAnd", "S_logicalOr", "S_logicalXor", "S_logicalNot", "S_castTo"},
-                                  name);
+  bool exact =
+      llvm::is_contained({"S_const",      "S_neg",       "S_abs",     "S_floor",      "S_ceil",      "S_round",
+                          "S_fmod",       "S_sign",      "S_maximum", "S_minimum",    "S_equal",     "S_notEqual",
+                          "S_less",       "S_lessEqual", "S_select",  "S_logicalAnd", "S_logicalOr", "S_logicalXor",
+                          "S_logicalNot", "S_castTo",    "S_trunc",   "S_copySign"},
+                         name);
   if (!rounds && !exact)
     return -1;
   int count = rounds;

@@ -7,6 +7,7 @@
 #include "calque/tensor.h"
 
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -144,6 +145,18 @@ CALQUE_API Tensor squeeze(const Operand &x, const AxisList &axes = {});
 // Repeats x along each dimension, as numpy.tile does. If the shape and the list of numbers have different lengths, the
 // shorter one gets ones in front. ValueError for a negative number.
 CALQUE_API Tensor tile(const Operand &x, std::vector<std::int64_t> repeats);
+// log(exp(x) + exp(y)), which does not overflow: the larger operand plus softplus(-|x - y|). Infinite operands and NaN
+// as in NumPy. Both operands broadcast. DTypeError for types other than floats.
+CALQUE_API Tensor logaddexp(const Operand &x, const Operand &y);
+
+struct NanToNumOptions {
+  double nan = 0;                       // what NaN becomes
+  std::optional<double> posinf, neginf; // what infinities become; nothing: the largest and smallest number of the type
+};
+// x without NaN and infinities, as numpy.nan_to_num makes it. The gradient passes where x is finite. DTypeError for
+// types other than floats.
+CALQUE_API Tensor nan_to_num(const Operand &x, NanToNumOptions options = {});
+
 // x where x is within [low, high], else the nearer bound. Where low is larger than high, the result is high. NaN stays
 // NaN. All three operands broadcast. The gradient passes to x where x is within the bounds or equal to one of them.
 // Errors are those of maximum.
