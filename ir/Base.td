@@ -64,12 +64,13 @@ foreach name = ["add", "sub", "mul", "div", "neg", "abs", "pow", "exp", "log", "
                 "erf", "sin", "cos", "tan", "floor", "ceil", "round", "trunc", "copySign", "nextAfter", "floorDivide", "mod",
                 "fmod", "sign",
                 "maximum", "minimum", "equal", "notEqual", "less", "lessEqual", "select", "logicalAnd", "logicalOr",
-                "logicalXor", "logicalNot", "castTo"] in
+                "logicalXor", "logicalNot", "castTo", "bitNot", "shiftLeft", "shiftRight",
+                "countOnes", "bitLength"] in
   def S_#name : Scalar<name>;
 // Functions for which MLIR has no operation: each is a ScalarFunctionOp of that name.
 class ScalarFunction<string name> : Scalar<"function"> { string functionName = name; }
 foreach name = ["atan", "atan2", "asin", "acos", "sinh", "cosh", "asinh", "acosh", "atanh", "log2", "log10", "exp2",
-                "cbrt", "hypot", "sinc", "sinc_slope"] in
+                "cbrt", "hypot", "sinc", "sinc_slope", "gcd"] in
   def S_#name : ScalarFunction<name>;
 // A constant of the type of the operand that follows: (S_const "0.5", $x).
 def S_const : Scalar<"constant">;
@@ -89,8 +90,8 @@ def Constant : Partial; // (Constant "2.0"): a scalar of the result's type, broa
 // to other bits than code computes. codegen/native/LowerMath.cpp makes code of it. No program of tensors has it.
 def Calque_ScalarFunctionOp
     : Op<Calque_Dialect, "scalar_function", [Pure, SameOperandsAndResultType] # ElementwiseMappable.traits> {
-  let arguments = (ins StrAttr:$name, Variadic<AnyTypeOf<[FloatLike]>>:$operands);
-  let results = (outs AnyTypeOf<[FloatLike]>:$result);
+  let arguments = (ins StrAttr:$name, Variadic<AnyTypeOf<[FloatLike, SignlessIntegerLike]>>:$operands);
+  let results = (outs AnyTypeOf<[FloatLike, SignlessIntegerLike]>:$result);
   let assemblyFormat = "$name `(` $operands `)` attr-dict `:` type($result)";
 }
 

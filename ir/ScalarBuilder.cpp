@@ -272,6 +272,37 @@ static Value floatToInteger(ScalarBuilder &s, Value x, Type type) {
   return s.select(isAbove, largest, s.select(isBelow, smallest, converted));
 }
 
+Value ScalarBuilder::bitNot(Value x) {
+  const APInt ones = APInt::getAllOnes(ElementType(x).bits());
+  return logicalXor(
+      x, arith::ConstantOp::create(builder, location, builder.getIntegerAttr(x.getType(), ones)).getResult());
+}
+
+// As an unsigned number a negative count is too large as well. Both results are chosen by that: LLVM leaves open what a
+// shift by too large a count gives.
+template <typename Shift> static Value shifted(ScalarBuilder &s, Value x, Value count) {
+  Value bits = s.constant(static_cast<int64_t>(ElementType(x).bits()), x), zero = s.constant(0, x);
+  Value isWithin = arith::CmpIOp::create(s.builder, s.location, arith::CmpIPredicate::ult, count, bits);
+  Value bounded = s.select(isWithin, count, zero);
+  return s.select(isWithin, Shift::create(s.builder, s.location, x, bounded).getResult(), zero);
+}
+
+Value ScalarBuilder::shiftLeft(Value x, Value count) { return shifted<arith::ShLIOp>(*this, x, count); }
+
+// The bits of a negative number are inverted before and behind a shift that lets zeros in. So it follows from
+// comparisons alone which numbers are negative.
+Value ScalarBuilder::shiftRight(Value x, Value count) {
+  Value zero = constant(0, x), isNegative = less(x, zero), inverted = bitNot(x);
+  Value moved = shifted<arith::ShRUIOp>(*this, select(isNegative, inverted, x), count), back = bitNot(moved);
+  return select(isNegative, back, moved);
+}
+
+Value ScalarBuilder::countOnes(Value x) { return math::CtPopOp::create(builder, location, x); }
+Value ScalarBuilder::bitLength(Value x) {
+  Value bits = constant(static_cast<int64_t>(ElementType(x).bits()), x);
+  return sub(bits, math::CountLeadingZerosOp::create(builder, location, x));
+}
+
 Value ScalarBuilder::castTo(Value x, Type type) {
   Type from = x.getType();
   if (from == type)

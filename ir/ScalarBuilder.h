@@ -65,6 +65,13 @@ public:
   Value logicalOr(Value a, Value b);
   Value logicalXor(Value a, Value b);
   Value logicalNot(Value x);
+  // Bits of integers, and of bools where the names say so. A count that is negative or no less than the number of bits
+  // shifts all bits out.
+  Value bitNot(Value x); // of bools too
+  Value shiftLeft(Value x, Value count);
+  Value shiftRight(Value x, Value count); // the sign moves in
+  Value countOnes(Value x);
+  Value bitLength(Value x); // the number of bits without leading zeros
   // Floats become integers by truncation and saturation, NaN becomes 0; every number but 0 becomes true.
   Value castTo(Value x, mlir::Type type);
 

@@ -4,7 +4,7 @@
 #define CALQUE_IR_TYPERULES_TD
 
 class TypeRule {
-  // The element types of operands and result. {numbers}, {floats}, {a number} and {an integer} stand for the names of all such types.
+  // The element types of operands and result. {numbers}, {floats}, {integers}, {a number} and {an integer} stand for the names of all such types.
   string types = "";
   string shape = "";      // the result's shape; empty for elementwise operations, which all broadcast
   string shapeError = ""; // when each error is thrown: "for ..."
@@ -25,6 +25,14 @@ def TypeRule_elementwiseFloat : OneType {
 }
 def TypeRule_elementwiseBool : TypeRule {
   let types = "bool";
+  let dtypeError = "for other types";
+}
+def TypeRule_elementwiseBits : OneType {
+  let types = "bool, {integers}; the result has the same";
+  let dtypeError = "for floats";
+}
+def TypeRule_elementwiseInteger : OneType {
+  let types = "{integers}; the result has the same";
   let dtypeError = "for other types";
 }
 def TypeRule_elementwiseComparison : OneType { let types = "operands of any one type; the result is bool"; }

@@ -5,7 +5,7 @@ namespace calque::schema {
 
 namespace {
 
-enum class Allowed { Numeric, Float, Bool };
+enum class Allowed { Numeric, Float, Bool, Bits, Integer };
 
 Fault checkAllowed(const OpCall &call, Allowed allowed) {
   for (const TensorType &type : call.operands)
@@ -14,6 +14,10 @@ Fault checkAllowed(const OpCall &call, Allowed allowed) {
   for (const TensorType &type : call.operands) {
     if (allowed == Allowed::Bool && type.dtype != DType::Bool)
       return dtypeFault(absl::StrCat("takes bool, not ", type.str()));
+    if (allowed == Allowed::Bits && is_floating(type.dtype))
+      return dtypeFault(absl::StrCat("takes bool and integers, not ", type.str()));
+    if (allowed == Allowed::Integer && !is_integer(type.dtype))
+      return dtypeFault(absl::StrCat("takes integers, not ", type.str()));
     if (allowed == Allowed::Numeric && type.dtype == DType::Bool)
       return dtypeFault(absl::StrCat("takes numbers, not ", type.str(), "; use cast(x, DType::Int32)"));
   }
@@ -44,6 +48,13 @@ Fault elementwiseFloat(const OpCall &call, std::vector<TensorType> &results) {
 }
 Fault elementwiseBool(const OpCall &call, std::vector<TensorType> &results) {
   return sameType(call, Allowed::Bool, results);
+}
+
+Fault elementwiseBits(const OpCall &call, std::vector<TensorType> &results) {
+  return sameType(call, Allowed::Bits, results);
+}
+Fault elementwiseInteger(const OpCall &call, std::vector<TensorType> &results) {
+  return sameType(call, Allowed::Integer, results);
 }
 
 Fault elementwiseComparison(const OpCall &call, std::vector<TensorType> &results) {

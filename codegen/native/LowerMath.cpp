@@ -6,6 +6,7 @@
 #include "codegen/native/Float32Functions.h"
 #include "codegen/native/Float64Functions.h"
 #include "codegen/native/HalfConversions.h"
+#include "codegen/native/IntegerFunctions.h"
 #include "codegen/native/NativeCode.h"
 #include "codegen/native/Target.h"
 #include "ir/Dialect.h"
@@ -55,7 +56,8 @@ void useOwnFunctions(Operation *function, bool fma) {
   for (Operation *op : ops) {
     OpBuilder builder(op);
     Value value;
-    for (auto *emitFunction : {emitFloat32Function, emitFloat64Function, emitDivision, emitHalfConversion})
+    for (auto *emitFunction :
+         {emitFloat32Function, emitFloat64Function, emitIntegerFunction, emitDivision, emitHalfConversion})
       if (!value)
         value = emitFunction(builder, op, fma);
     if (value) {

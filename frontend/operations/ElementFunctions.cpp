@@ -38,4 +38,27 @@ Tensor nan_to_num(const Operand &x, NanToNumOptions options) {
   return calque::where(isnan(value), number(options.nan), calque::where(isInfinite, bound, value));
 }
 
+Tensor count_leading_zeros(const Operand &x) {
+  SourceLocation where = detail::userLine(x.where());
+  CallSite library(where, "count_leading_zeros");
+  const Tensor value = x.toTensor(), length = bit_length(Operand(value, where)); // refuses other types
+  const auto bits = static_cast<std::int64_t>(8 * size_of(value.dtype()));
+  return sub(Operand(bits, where), Operand(length, where));
+}
+
+namespace {
+bool hasIntegers(const Operand &x) { return is_integer(x.isNumber() ? x.defaultDType() : x.tensor().dtype(x.where())); }
+} // namespace
+
+Tensor operator&(const Operand &x, const Operand &y) {
+  return hasIntegers(x) && hasIntegers(y) ? bitwise_and(x, y) : logical_and(x, y);
+}
+Tensor operator|(const Operand &x, const Operand &y) {
+  return hasIntegers(x) && hasIntegers(y) ? bitwise_or(x, y) : logical_or(x, y);
+}
+Tensor operator^(const Operand &x, const Operand &y) {
+  return hasIntegers(x) && hasIntegers(y) ? bitwise_xor(x, y) : logical_xor(x, y);
+}
+Tensor operator~(const Operand &x) { return hasIntegers(x) ? bitwise_not(x) : logical_not(x); }
+
 } // namespace calque

@@ -28,3 +28,18 @@ TEST(ElementwisePage, Entropy) {
   Tensor entropy = -sum(xlogy(p, p)); // log(2)
   EXPECT_NEAR(entropy.item<float>(), 0.6931472f, 1e-6);
 }
+
+TEST(ElementwisePage, Bits) {
+  Tensor key = tensor({12345, -7});
+  Tensor mixed = (key ^ (key >> 7)) * 0x45d9f3b;
+  Tensor row = mixed & 31, bit = left_shift(1, row);
+  std::vector<int> rows;
+  std::vector<int> bits;
+  for (std::int32_t each : {12345, -7}) {
+    auto product = static_cast<std::uint32_t>(each ^ (each >> 7)) * 0x45d9f3bu;
+    rows.push_back(static_cast<int>(product % 32));
+    bits.push_back(static_cast<int>(1u << product % 32));
+  }
+  EXPECT_EQ(row.to_vector<int>(), rows);
+  EXPECT_EQ(bit.to_vector<int>(), bits);
+}

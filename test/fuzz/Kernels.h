@@ -57,6 +57,7 @@ bool hasReference(OpId op);
 using Kernel = void (*)(const Call &);
 using KernelTable = std::unordered_map<std::string_view, Kernel>; // by mnemonic
 const KernelTable &elementwiseKernels();
+const KernelTable &bitKernels();
 const KernelTable &reductionKernels();
 const KernelTable &windowKernels();
 const KernelTable &movementKernels();

@@ -3,9 +3,12 @@
 #define CALQUE_TEST_OPERATIONS_REFERENCES_H
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace calque::reference {
@@ -122,6 +125,21 @@ template <typename T> T reciprocal_(T x) { return 1 / x; }
 template <typename T> T deg2rad_(T x) { return x * (T(3.14159265358979323846264338327950288L) / 180); }
 template <typename T> T rad2deg_(T x) { return x * (180 / T(3.14159265358979323846264338327950288L)); }
 template <typename T> T heaviside_(T x, T y) { return std::isnan(x) ? x : x < 0 ? 0 : x > 0 ? 1 : y; }
+
+//===-- ir/Bits.td ------------------------------------------------------------------------------===//
+// Of integers, which long double has all of.
+template <typename T> T bitwise_and_(T x, T y) { return static_cast<std::int64_t>(x) & static_cast<std::int64_t>(y); }
+template <typename T> T bitwise_or_(T x, T y) { return static_cast<std::int64_t>(x) | static_cast<std::int64_t>(y); }
+template <typename T> T bitwise_xor_(T x, T y) { return static_cast<std::int64_t>(x) ^ static_cast<std::int64_t>(y); }
+template <typename T> T bitwise_not_(T x) { return -1 - x; } // of bools its lowest bit
+template <typename T> T left_shift_(T x, T y) { return y < 0 ? 0 : std::ldexp(x, static_cast<int>(y)); }
+template <typename T> T right_shift_(T x, T y) {
+  return std::floor(std::ldexp(x, y < 0 ? -100 : -static_cast<int>(y)));
+}
+template <typename T> T popcount_(T x) { return std::popcount(static_cast<std::uint64_t>(x)); }
+template <typename T> T bit_length_(T x) { return std::bit_width(static_cast<std::uint64_t>(x)); }
+template <typename T> T gcd_(T x, T y) { return std::gcd(static_cast<std::int64_t>(x), static_cast<std::int64_t>(y)); }
+template <typename T> T lcm_(T x, T y) { return std::lcm(static_cast<std::int64_t>(x), static_cast<std::int64_t>(y)); }
 
 } // namespace calque::reference
 #endif

@@ -20,6 +20,7 @@ std::string withTypeNames(std::string text) {
       {"{a number}", names_of({DTypeKind::Integer, DTypeKind::Float})},
       {"{floats}", names_of({DTypeKind::Float})},
       {"{an integer}", names_of({DTypeKind::Integer})},
+      {"{integers}", names_of({DTypeKind::Integer})},
   };
   for (const auto &[word, names] : classes)
     for (size_t at; (at = text.find(word)) != std::string::npos;)
@@ -203,12 +204,12 @@ void emitTestData(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
 int roundingsOf(const llvm::DagInit *scalar) {
   llvm::StringRef name = llvm::cast<llvm::DefInit>(scalar->getOperator())->getDef()->getName();
   bool rounds = llvm::is_contained({"S_add", "S_sub", "S_mul", "S_div", "S_sqrt", "S_mod"}, name);
-  bool exact =
-      llvm::is_contained({"S_const",      "S_neg",       "S_abs",     "S_floor",      "S_ceil",      "S_round",
-                          "S_fmod",       "S_sign",      "S_maximum", "S_minimum",    "S_equal",     "S_notEqual",
-                          "S_less",       "S_lessEqual", "S_select",  "S_logicalAnd", "S_logicalOr", "S_logicalXor",
-                          "S_logicalNot", "S_castTo",    "S_trunc",   "S_copySign"},
-                         name);
+  bool exact = llvm::is_contained(
+      {"S_const",    "S_neg",        "S_abs",       "S_floor",      "S_ceil",       "S_round",    "S_fmod",
+       "S_sign",     "S_maximum",    "S_minimum",   "S_equal",      "S_notEqual",   "S_less",     "S_lessEqual",
+       "S_select",   "S_logicalAnd", "S_logicalOr", "S_logicalXor", "S_logicalNot", "S_castTo",   "S_trunc",
+       "S_copySign", "S_bitNot",     "S_shiftLeft", "S_shiftRight", "S_countOnes",  "S_bitLength"},
+      name);
   if (!rounds && !exact)
     return -1;
   int count = rounds;

@@ -40,10 +40,12 @@ CALQUE_API Tensor operator!(const Variable &x);
 // Whether there is no gradient. A template, because other types would convert to std::optional<Tensor>.
 template <std::same_as<std::optional<Tensor>> T> bool operator!(const T &x) { return !x.has_value(); }
 
-// logical_and, logical_or and logical_not of bool tensors, elementwise. DTypeError for other element types.
-inline Tensor operator&(const Operand &x, const Operand &y) { return logical_and(x, y); }
-inline Tensor operator|(const Operand &x, const Operand &y) { return logical_or(x, y); }
-inline Tensor operator~(const Operand &x) { return logical_not(x); }
+// Of bool tensors logical_and, logical_or, logical_xor and logical_not, of integers bitwise_and and so on, elementwise.
+// DTypeError for floats.
+CALQUE_API Tensor operator&(const Operand &x, const Operand &y);
+CALQUE_API Tensor operator|(const Operand &x, const Operand &y);
+CALQUE_API Tensor operator^(const Operand &x, const Operand &y);
+CALQUE_API Tensor operator~(const Operand &x);
 
 // max and min are reductions, as in NumPy. maximum and minimum choose the larger and the smaller of two. max(x, 0) may
 // be meant either way, so the compiler warns. Write max(x, {0}) for the reduction along axis 0.
@@ -62,6 +64,13 @@ namespace detail {
 template <typename T>
 concept TensorOrVariable = std::same_as<T, Tensor> || std::same_as<T, Variable>;
 } // namespace detail
+// left_shift and right_shift. Templates, so that no stream and no C++ number is taken for a tensor: left_shift(1, x).
+template <detail::TensorOrVariable T> Tensor operator<<(const T &x, const Operand &count) {
+  return left_shift(Operand(x, count.where()), count);
+}
+template <detail::TensorOrVariable T> Tensor operator>>(const T &x, const Operand &count) {
+  return right_shift(Operand(x, count.where()), count);
+}
 // For axes in braces, C++ prefers these to the two overloads above and to the deleted overloads below.
 template <detail::TensorOrVariable T>
 Tensor max(const T &x, std::initializer_list<std::int64_t> axes, SourceLocation where = SourceLocation::current()) {
@@ -91,8 +100,11 @@ inline Tensor &operator-=(Tensor &x, const Operand &y) { return x = sub(Operand(
 inline Tensor &operator*=(Tensor &x, const Operand &y) { return x = mul(Operand(x, y.where()), y); }
 inline Tensor &operator/=(Tensor &x, const Operand &y) { return x = div(Operand(x, y.where()), y); }
 inline Tensor &operator%=(Tensor &x, const Operand &y) { return x = fmod(Operand(x, y.where()), y); }
-inline Tensor &operator&=(Tensor &x, const Operand &y) { return x = logical_and(Operand(x, y.where()), y); }
-inline Tensor &operator|=(Tensor &x, const Operand &y) { return x = logical_or(Operand(x, y.where()), y); }
+inline Tensor &operator&=(Tensor &x, const Operand &y) { return x = Operand(x, y.where()) & y; }
+inline Tensor &operator|=(Tensor &x, const Operand &y) { return x = Operand(x, y.where()) | y; }
+inline Tensor &operator^=(Tensor &x, const Operand &y) { return x = Operand(x, y.where()) ^ y; }
+inline Tensor &operator<<=(Tensor &x, const Operand &y) { return x = left_shift(Operand(x, y.where()), y); }
+inline Tensor &operator>>=(Tensor &x, const Operand &y) { return x = right_shift(Operand(x, y.where()), y); }
 // x[0] += y would change a temporary. It does not compile, like x[0] = y.
 template <std::same_as<Tensor> T> void operator+=(T &&x, const Operand &y) { std::move(x) = y; }
 template <std::same_as<Tensor> T> void operator-=(T &&x, const Operand &y) { std::move(x) = y; }
@@ -101,6 +113,9 @@ template <std::same_as<Tensor> T> void operator/=(T &&x, const Operand &y) { std
 template <std::same_as<Tensor> T> void operator%=(T &&x, const Operand &y) { std::move(x) = y; }
 template <std::same_as<Tensor> T> void operator&=(T &&x, const Operand &y) { std::move(x) = y; }
 template <std::same_as<Tensor> T> void operator|=(T &&x, const Operand &y) { std::move(x) = y; }
+template <std::same_as<Tensor> T> void operator^=(T &&x, const Operand &y) { std::move(x) = y; }
+template <std::same_as<Tensor> T> void operator<<=(T &&x, const Operand &y) { std::move(x) = y; }
+template <std::same_as<Tensor> T> void operator>>=(T &&x, const Operand &y) { std::move(x) = y; }
 
 // one_hot with the default element type: one_hot(labels, 10).
 inline Tensor one_hot(const Operand &indices, const Size &depth) { return one_hot(indices, depth, default_dtype()); }
@@ -145,6 +160,10 @@ CALQUE_API Tensor squeeze(const Operand &x, const AxisList &axes = {});
 // Repeats x along each dimension, as numpy.tile does. If the shape and the list of numbers have different lengths, the
 // shorter one gets ones in front. ValueError for a negative number.
 CALQUE_API Tensor tile(const Operand &x, std::vector<std::int64_t> repeats);
+// The number of zeros before the highest bit of x that is 1: all bits of the type for 0, none for negative numbers. It
+// is the number of bits less bit_length(x). DTypeError for types other than integers.
+CALQUE_API Tensor count_leading_zeros(const Operand &x);
+
 // log(exp(x) + exp(y)), which does not overflow: the larger operand plus softplus(-|x - y|). Infinite operands and NaN
 // as in NumPy. Both operands broadcast. DTypeError for types other than floats.
 CALQUE_API Tensor logaddexp(const Operand &x, const Operand &y);

@@ -42,6 +42,46 @@ func.func @OP(%a: tensor<2xi1>) {
 
 // -----
 
+// EACH 1 elementwiseBits
+func.func @OP(%a: tensor<2xf32>) {
+  // expected-error @below {{OP: takes bool and integers, not float32[2]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.OP %a : (tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+// EACH 2 elementwiseBits
+func.func @OP(%a: tensor<2xf32>) {
+  // expected-error @below {{OP: takes bool and integers, not float32[2]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.OP %a, %a : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+// EACH 1 elementwiseInteger
+func.func @OP(%a: tensor<2xi1>) {
+  // expected-error @below {{OP: takes integers, not bool[2]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.OP %a : (tensor<2xi1>) -> tensor<2xi1>
+  return
+}
+
+// -----
+
+// EACH 2 elementwiseInteger
+func.func @OP(%a: tensor<2xi1>) {
+  // expected-error @below {{OP: takes integers, not bool[2]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.OP %a, %a : (tensor<2xi1>, tensor<2xi1>) -> tensor<2xi1>
+  return
+}
+
+// -----
+
 // EACH 2 elementwiseFloat
 func.func @OP(%a: tensor<2xi32>) {
   // expected-error @below {{OP: takes operands of float32 and float64, not int32[2]; use cast(x, DType::Float32)}}

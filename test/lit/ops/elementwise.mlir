@@ -67,6 +67,25 @@ func.func @OP(%arg0: tensor<f32>, %arg1: tensor<2x1x3xf32>, %arg2: tensor<5x1xf3
 
 // -----
 
+// EACH 1 elementwiseBits elementwiseInteger
+func.func @OP(%arg0: tensor<i32>, %arg1: tensor<0x7xi64>, %arg2: tensor<?x3xi32>) {
+  %0 = calque.OP %arg0 : (tensor<i32>) -> tensor<i32>
+  %1 = calque.OP %arg1 : (tensor<0x7xi64>) -> tensor<0x7xi64>
+  %2 = calque.OP %arg2 : (tensor<?x3xi32>) -> tensor<?x3xi32>
+  return
+}
+
+// -----
+
+// EACH 2 elementwiseBits elementwiseInteger
+func.func @OP(%arg0: tensor<i32>, %arg1: tensor<2x1x3xi32>, %arg2: tensor<?x3xi64>, %arg3: tensor<?xi64>) {
+  %0 = calque.OP %arg0, %arg1 : (tensor<i32>, tensor<2x1x3xi32>) -> tensor<2x1x3xi32>
+  %1 = calque.OP %arg2, %arg3 : (tensor<?x3xi64>, tensor<?xi64>) -> tensor<?x3xi64>
+  return
+}
+
+// -----
+
 // EACH 2 elementwiseFloat
 func.func @OP(%arg0: tensor<f32>, %arg1: tensor<2x1x3xf32>, %arg2: tensor<0x1xf64>, %arg3: tensor<?x3xf64>, %arg4: tensor<?xf64>) {
   %0 = calque.OP %arg0, %arg1 : (tensor<f32>, tensor<2x1x3xf32>) -> tensor<2x1x3xf32>

@@ -53,6 +53,26 @@ func.func @OP(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
 
 // -----
 
+// EACH 1 elementwiseBits elementwiseInteger
+func.func @OP(%x: tensor<?x?xi32>) -> tensor<?x?xi32> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?x?xi32>) -> tensor<?xi32>
+  %y = calque.OP %e : (tensor<?xi32>) -> tensor<?xi32>
+  %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<?xi32>, tensor<?xi32>, tensor<?x?xi32>) -> tensor<?x?xi32>
+  return %r : tensor<?x?xi32>
+}
+
+// -----
+
+// EACH 2 elementwiseBits elementwiseInteger
+func.func @OP(%x: tensor<?x?xi32>, %z: tensor<?xi32>) -> tensor<?x?xi32> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?x?xi32>) -> tensor<?xi32>
+  %y = calque.OP %e, %z : (tensor<?xi32>, tensor<?xi32>) -> tensor<?xi32>
+  %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<?xi32>, tensor<?xi32>, tensor<?x?xi32>) -> tensor<?x?xi32>
+  return %r : tensor<?x?xi32>
+}
+
+// -----
+
 // EACH 1 elementwiseTest
 func.func @OP(%x: tensor<?x?xf32>) -> tensor<?x?xi1> {
   %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?x?xf32>) -> tensor<?xf32>
