@@ -202,9 +202,9 @@ class Calque_PureOp<string mnemonic, list<Trait> traits = []> : Calque_Op<mnemon
 // An operation that a function of a library computes: a kernel of runtime/libraries/, named by `kernel`.
 //
 // `signature` says which last dimensions of operands and results are the kernel's, as generalized ufuncs of NumPy do:
-// "(m,n),(n,k)->(m,k)". Equal names are equal sizes, and each of a result is that of an operand. All dimensions before
-// these count examples, and must be the same in all operands and results. If the operation has an attribute `axis`, its
-// signature is of one dimension, "(n)->(n)", which is that axis.
+// "(m,n),(n,k)->(m,k)". Equal names are equal sizes, and each of a result is that of an operand, or the smaller one of
+// two: "(m,n)->(m,min(m,n))". All dimensions before these count examples, and must be the same in all operands and results.
+// If the operation has an attribute `axis`, its signature is of one dimension, "(n)->(n)", which is that axis.
 //
 // runtime/libraries/KernelCall.h has what the kernel is given.
 class Calque_LibraryOp<string mnemonic, string typeRule, string kernelName, string dimensions, list<Trait> traits = []>
@@ -212,9 +212,9 @@ class Calque_LibraryOp<string mnemonic, string typeRule, string kernelName, stri
   let rule = typeRule;
   string kernel = kernelName;
   string signature = dimensions;
-  // The kind of sites (program/SiteKinds.def) at which the kernel fails, by its name in IR; none: it can't fail. A record
-  // that has one has the trait Calque_MayFail.
-  string failsAt = "";
+  // The kinds of sites (program/SiteKinds.def) at which the kernel fails, by their names in IR; none: it can't fail. A
+  // record that has some has the trait Calque_MayFail.
+  list<string> failsAt = [];
 }
 
 // Operands broadcast as in NumPy.

@@ -24,17 +24,17 @@ public:
     auto isEmpty = [&](auto each) { return constantOf(b.sizes.product(movedSizes(std::get<1>(each)))) == 0; };
     if (llvm::all_of(llvm::zip_equal(op->getResults(), kernel.results), isEmpty))
       return emptyResults();
-    if (*kernel.failsAt) {
+    if (!kernel.failsAt.empty())
       words.push_back(context.frame);
-      addWord(context.addSite(*siteKindNamed(kernel.failsAt), op));
-    }
+    for (const char *site : kernel.failsAt)
+      addWord(context.addSite(*siteKindNamed(site), op));
     words.push_back(b.valueOf(b.sizes.product(examples)));
     for (auto [i, dimensions] : llvm::enumerate(kernel.operands))
-      addTensor(ir::dtypeOfOperand(op, i), dimensions, b.flatten(axisLast(op->getOperand(i))));
+      addTensor(ir::dtypeOfOperand(op, i), sizesOf(ArrayRef(dimensions)), b.flatten(axisLast(op->getOperand(i))));
     SmallVector<Value> buffers;
     for (auto [i, dimensions] : llvm::enumerate(kernel.results)) {
       buffers.push_back(allocate(elementOf(op->getResult(i)), b.sizes.product(movedSizes(dimensions))));
-      addTensor(ir::dtypeOfResult(op, i), dimensions, buffers.back());
+      addTensor(ir::dtypeOfResult(op, i), sizesOf(ArrayRef(dimensions)), buffers.back());
     }
     for (int64_t word : op.libraryWords())
       addWord(word);
@@ -108,9 +108,15 @@ private:
   SizeList sizesOf(ArrayRef<unsigned> dimensions) const {
     return llvm::map_to_vector(dimensions, [&](unsigned number) { return kernelSizes.at(number).size; });
   }
-  SizeList movedSizes(ArrayRef<unsigned> dimensions) const {
+  SizeList sizesOf(ArrayRef<ir::LibraryKernel::Size> dimensions) const {
+    return llvm::map_to_vector(dimensions, [&](ir::LibraryKernel::Size size) {
+      Size first = kernelSizes.at(size.number).size;
+      return size.number == size.other ? first : b.sizes.minimum(first, kernelSizes.at(size.other).size);
+    });
+  }
+  template <typename Dimensions> SizeList movedSizes(const Dimensions &dimensions) const {
     SizeList sizes = examples;
-    llvm::append_range(sizes, sizesOf(dimensions));
+    llvm::append_range(sizes, sizesOf(ArrayRef(dimensions)));
     return sizes;
   }
 
@@ -119,9 +125,9 @@ private:
   void addWord(int64_t value) {
     words.push_back(arith::ConstantOp::create(b.builder, b.location, b.builder.getI64IntegerAttr(value)));
   }
-  void addTensor(DType dtype, ArrayRef<unsigned> dimensions, Value elements) {
+  void addTensor(DType dtype, const SizeList &sizes, Value elements) {
     addWord(static_cast<int64_t>(dtype));
-    for (Size size : sizesOf(dimensions))
+    for (Size size : sizes)
       words.push_back(b.valueOf(size));
     words.push_back(elements);
   }

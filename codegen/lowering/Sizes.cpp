@@ -102,6 +102,9 @@ Size Sizes::make(Kind kind, Size a, Size b) {
     case Kind::Maximum:
       result = std::max(*x, *y);
       break;
+    case Kind::Minimum:
+      result = std::min(*x, *y);
+      break;
     }
     if (!overflows)
       return constant(result);
@@ -109,7 +112,7 @@ Size Sizes::make(Kind kind, Size a, Size b) {
   if ((kind == Kind::Add && x == 0) || (kind == Kind::Multiply && x == 1))
     return b;
   if (((kind == Kind::Add || kind == Kind::Subtract) && y == 0) ||
-      ((kind == Kind::Multiply || kind == Kind::Divide) && y == 1) || (kind == Kind::Maximum && a == b))
+      ((kind == Kind::Multiply || kind == Kind::Divide) && y == 1) || ((kind == Kind::Maximum || kind == Kind::Minimum) && a == b))
     return a;
   if (kind == Kind::Multiply && (x == 0 || y == 0))
     return constant(0);
@@ -136,6 +139,9 @@ Size Sizes::make(Kind kind, Size a, Size b) {
   case Kind::Maximum:
     result = arith::MaxSIOp::create(builder, location, left, right);
     break;
+  case Kind::Minimum:
+    result = arith::MinSIOp::create(builder, location, left, right);
+    break;
   }
   return made[{kind, a.getOpaqueValue(), b.getOpaqueValue()}] = result;
 }
@@ -154,6 +160,7 @@ Size Sizes::divide(Size a, Size b) {
   return make(Kind::Divide, a, b);
 }
 Size Sizes::maximum(Size a, Size b) { return make(Kind::Maximum, a, b); }
+Size Sizes::minimum(Size a, Size b) { return make(Kind::Minimum, a, b); }
 
 Size Sizes::product(ArrayRef<Size> sizes) {
   // Constants first, so that equal products are one value.

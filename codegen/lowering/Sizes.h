@@ -35,6 +35,7 @@ public:
   Size multiply(Size a, Size b);
   Size divide(Size a, Size b); // non-negative, rounded down
   Size maximum(Size a, Size b);
+  Size minimum(Size a, Size b);
   Size product(llvm::ArrayRef<Size> sizes);
   // The size as a value that dominates the whole body.
   mlir::Value value(Size size);
@@ -74,7 +75,7 @@ public:
   std::vector<Symbol> symbols;
 
 private:
-  enum class Kind { Add, Subtract, Multiply, Divide, Maximum };
+  enum class Kind { Add, Subtract, Multiply, Divide, Maximum, Minimum };
   Size make(Kind kind, Size a, Size b);
 
   mlir::func::FuncOp function;

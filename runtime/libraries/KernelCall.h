@@ -8,10 +8,10 @@
 //
 // The record of an operation (Calque_LibraryOp of ir/Base.td) says how many dimensions of each operand and result are
 // the kernel's. A call has, in this order:
-//   - if the kernel can fail: the frame and the site, for calque_rt_fail
+//   - if the kernel can fail: the frame, and a site for each way of `failsAt`, for calque_rt_fail
 //   - the number of examples
 //   - of each operand, then of each result: its dtype, the sizes of the kernel's dimensions, its address
-//   - the attributes but the axis, as integers
+//   - the attributes but the axis, as integers; of a number the bits of a double
 // Examples lie one behind another, each dense and in row-major order. Results do not share memory with operands.
 #ifndef CALQUE_RUNTIME_LIBRARIES_KERNELCALL_H
 #define CALQUE_RUNTIME_LIBRARIES_KERNELCALL_H
@@ -41,6 +41,7 @@ public:
   explicit KernelCall(const int64_t *words) : next(words) {}
 
   CalqueCallFrame *frame() { return reinterpret_cast<CalqueCallFrame *>(number()); }
+  int32_t site() { return static_cast<int32_t>(number()); }
   int64_t number() { return *next++; }
   // A tensor of which the kernel has this many dimensions.
   KernelTensor tensor(std::size_t rank) {

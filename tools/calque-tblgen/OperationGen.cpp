@@ -226,17 +226,23 @@ void emitAlgebra(const OperationRecord &op, llvm::raw_ostream &os) {
 void emitLibraryKernel(const OperationRecord &op, llvm::raw_ostream &os) {
   auto emitSide = [&](const OperationRecord::Dimensions &side) {
     os << "{";
-    for (const std::vector<unsigned> &dimensions : side) {
+    for (const auto &dimensions : side) {
       os << "{";
-      llvm::interleaveComma(dimensions, os);
+      llvm::interleaveComma(dimensions, os, [&](const std::vector<unsigned> &size) {
+        if (size.size() == 1)
+          os << size[0];
+        else
+          os << "{" << size[0] << ", " << size[1] << "}";
+      });
       os << "},";
     }
     os << "}";
   };
   auto [operands, results] = op.signature();
   os << "const ::calque::ir::LibraryKernel &" << op.className()
-     << "::libraryKernel() {\n  static const ::calque::ir::LibraryKernel kernel{\"" << op.kernel() << "\", \""
-     << op.record().getValueAsString("failsAt") << "\", ";
+     << "::libraryKernel() {\n  static const ::calque::ir::LibraryKernel kernel{\"" << op.kernel() << "\", {";
+  llvm::interleaveComma(op.failsAt(), os, [&](llvm::StringRef site) { os << '"' << site << '"'; });
+  os << "}, ";
   emitSide(operands);
   os << ", ";
   emitSide(results);
@@ -246,9 +252,13 @@ void emitLibraryKernel(const OperationRecord &op, llvm::raw_ostream &os) {
   for (const AttributeRecord &attribute : op.attributes()) {
     if (attribute.name == "axis")
       continue;
-    if (attribute.kind != "Bool" && attribute.kind != "Int")
-      fail(op, "a kernel takes bools and integers, and no attribute such as '" + attribute.name + "'");
-    os << "static_cast<int64_t>(" << op.op().getGetterName(attribute.name) << "()), ";
+    const std::string value = op.op().getGetterName(attribute.name) + "()";
+    if (attribute.kind == "Number")
+      os << "::llvm::bit_cast<int64_t>(" << value << ".as<double>()), ";
+    else if (attribute.kind == "Bool" || attribute.kind == "Int")
+      os << "static_cast<int64_t>(" << value << "), ";
+    else
+      fail(op, "a kernel takes bools, integers and numbers, and no attribute such as '" + attribute.name + "'");
   }
   os << "};\n}\n";
 }

@@ -1,6 +1,7 @@
 #include "Record.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/TableGen/Error.h"
 
@@ -89,10 +90,10 @@ OperationRecord::OperationRecord(const llvm::Record &record) : record_(record), 
     llvm::PrintFatalError(record.getLoc(), mnemonic() + ": `batchAxis` takes an attribute `axis`");
   if (library()) {
     signature(); // which it checks
-    llvm::StringRef site = record.getValueAsString("failsAt");
-    if (!site.empty() && !llvm::is_contained(kSiteKinds, site))
-      llvm::PrintFatalError(record.getLoc(), mnemonic() + ": program/SiteKinds.def has no kind '" + site + "'");
-    if (site.empty() == (op_.getTrait("::calque::ir::MayFail") != nullptr))
+    for (llvm::StringRef site : failsAt())
+      if (!llvm::is_contained(kSiteKinds, site))
+        llvm::PrintFatalError(record.getLoc(), mnemonic() + ": program/SiteKinds.def has no kind '" + site + "'");
+    if (failsAt().empty() == (op_.getTrait("::calque::ir::MayFail") != nullptr))
       llvm::PrintFatalError(record.getLoc(), mnemonic() + ": `failsAt` and the trait Calque_MayFail go together");
   }
   for (llvm::StringRef field : {"partials", "vjp"})
@@ -222,22 +223,33 @@ std::pair<OperationRecord::Dimensions, OperationRecord::Dimensions> OperationRec
     llvm::PrintFatalError(record_.getLoc(), mnemonic() + ": the signature " + why);
   };
   std::vector<llvm::StringRef> names;
+  auto numberOf = [&](llvm::StringRef dimension) {
+    auto number = static_cast<unsigned>(llvm::find(names, dimension) - names.begin());
+    if (number == names.size())
+      names.push_back(dimension);
+    return number;
+  };
   auto sideOf = [&](llvm::StringRef text) {
     Dimensions side;
     while (!text.empty()) {
       if (!text.consume_front("("))
         refuse("has no '(' at '" + text + "'");
-      auto [list, rest] = text.split(')');
-      llvm::SmallVector<llvm::StringRef> dimensions;
-      list.split(dimensions, ',', -1, /*KeepEmpty=*/false);
       side.emplace_back();
-      for (llvm::StringRef dimension : dimensions) {
-        auto number = static_cast<unsigned>(llvm::find(names, dimension) - names.begin());
-        if (number == names.size())
-          names.push_back(dimension);
-        side.back().push_back(number);
+      while (!text.consume_front(")")) {
+        std::vector<unsigned> size;
+        const bool isSmaller = text.consume_front("min(");
+        do {
+          llvm::StringRef name = text.take_while(llvm::isAlpha);
+          if (name.empty())
+            refuse("has no name of a size at '" + text + "'");
+          text = text.drop_front(name.size());
+          size.push_back(numberOf(name));
+        } while (isSmaller && size.size() < 2 && text.consume_front(","));
+        if (isSmaller && (size.size() != 2 || !text.consume_front(")")))
+          refuse("has a min that is not of two sizes");
+        side.back().push_back(size);
+        text.consume_front(",");
       }
-      text = rest;
       text.consume_front(",");
     }
     return side;
@@ -246,11 +258,14 @@ std::pair<OperationRecord::Dimensions, OperationRecord::Dimensions> OperationRec
   Dimensions taken = sideOf(operands);
   const size_t known = names.size();
   Dimensions given = sideOf(results);
+  for (const auto &dimensions : taken)
+    if (llvm::any_of(dimensions, [](const std::vector<unsigned> &size) { return size.size() != 1; }))
+      refuse("has an operand with a size that is the smaller one of two");
   if (names.size() != known)
     refuse("has a result with a size '" + names.back() + "' that no operand has");
   if (static_cast<int>(taken.size()) != numOperands() || static_cast<int>(given.size()) != op_.getNumResults())
     refuse("has not as many operands and results as the record");
-  auto isOne = [](const std::vector<unsigned> &dimensions) { return dimensions.size() == 1; };
+  auto isOne = [](const auto &dimensions) { return dimensions.size() == 1; };
   if (attribute("axis") && !(llvm::all_of(taken, isOne) && llvm::all_of(given, isOne)))
     refuse("has more than the dimension of the attribute `axis`");
   return {taken, given};

@@ -44,10 +44,11 @@ public:
   // Whether a function of codegen/ lowers it.
   bool lowered() const { return !elementwise() && !library() && !expands() && removedBy().empty(); }
   // Whether a kernel of runtime/libraries/ computes it, and which sizes are the kernel's: of each operand and each
-  // result, the numbers of the last dimensions' names.
+  // result, the numbers of the last dimensions' names. A size of a result may have two, and is the smaller one.
   bool library() const { return record_.isSubClassOf("Calque_LibraryOp"); }
   std::string kernel() const { return record_.getValueAsString("kernel").str(); }
-  using Dimensions = std::vector<std::vector<unsigned>>;
+  std::vector<llvm::StringRef> failsAt() const { return record_.getValueAsListOfStrings("failsAt"); }
+  using Dimensions = std::vector<std::vector<std::vector<unsigned>>>;
   std::pair<Dimensions, Dimensions> signature() const;
   bool expands() const { return record_.getValueAsBit("expands"); }
   llvm::StringRef removedBy() const { return record_.getValueAsString("removedBy"); }
