@@ -41,6 +41,8 @@ endif()
 # The loader's cache is renewed when the libraries are unpacked.
 set(CPACK_DEBIAN_LIBRARIES_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
+# Loaded when linear algebra of large matrices asks for it.
+set(CPACK_DEBIAN_LIBRARIES_PACKAGE_RECOMMENDS libopenblas0-pthread)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${libraries} (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "${libraries} (= ${PROJECT_VERSION})")
 include(CPack)

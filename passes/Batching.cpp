@@ -1,5 +1,6 @@
 #include "ir/BatchRule.h"
 #include "ir/GradientRule.h"
+#include "ir/MatrixRule.h"
 #include "ir/Regions.h"
 #include "passes/Transforms.h"
 
@@ -149,8 +150,9 @@ private:
     return success();
   }
 
-  // Gives an operation operands with which it does not fail for examples that do not run it: index 0, and a divisor of
-  // 1. Where an operand is the same for all examples, one that runs it is enough to take it as it is.
+  // Gives an operation operands with which it does not fail for examples that do not run it: index 0, a divisor of 1,
+  // and the identity for the square matrices of a library's kernel. Where an operand is the same for all examples, one
+  // that runs it is enough to take it as it is.
   void makeHarmless(OpBuilder &here, Operation *op, SmallVectorImpl<Value> &operands,
                     const llvm::SmallBitVector &isStacked) {
     BatchRule rule(here, op, operands, isStacked, running);
@@ -158,12 +160,22 @@ private:
     const std::uint32_t deciding =
         divides ? 1u << 1 : calque::schema::schemaOf(cast<SchemaOpInterface>(op).schemaId()).selecting;
     Value any;
+    auto identityLike = [&](Value matrix) {
+      MatrixRule rule(here, op->getLoc(), matrix);
+      return rule.create<SelectOp>(rule.isDiagonal(matrix), rule.constant(1), rule.constant(0));
+    };
+    auto library = dyn_cast<LibraryOpInterface>(op);
+    auto isSquare = [&](unsigned i) {
+      ArrayRef<unsigned> sizes = library ? ArrayRef(library.libraryKernel().operands[i]) : ArrayRef<unsigned>();
+      return sizes.size() == 2 && sizes[0] == sizes[1];
+    };
     for (unsigned i = 0; i < operands.size() && i < 32; ++i) {
-      if (!(deciding >> i & 1))
+      if (!(deciding >> i & 1) && !isSquare(i))
         continue;
       auto scalar = RankedTensorType::get({}, getElementTypeOrSelf(operands[i].getType()));
-      Value harmless = rule.create<ConstantOp>(
-          cast<ElementsAttr>(DenseElementsAttr::get(scalar, here.getIntegerAttr(scalar.getElementType(), divides))));
+      Value harmless = isSquare(i) ? identityLike(operands[i])
+                                   : rule.create<ConstantOp>(cast<ElementsAttr>(DenseElementsAttr::get(
+                                         scalar, here.getIntegerAttr(scalar.getElementType(), divides))));
       if (!isStacked[i] && !any)
         any = rule.create<AnyOp>(running, ArrayRef<int64_t>{0}, false);
       Value runs =

@@ -1,7 +1,7 @@
 // Operations that a kernel of a library computes, called as runtime/libraries/KernelCall.h says.
 #include "codegen/lowering/Lowering.h"
 #include "codegen/plan/ProgramAttributes.h"
-#include "ir/Conversion.h"
+#include "ir/Signs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"

@@ -39,6 +39,7 @@ DTypeError::~DTypeError() = default;
 ValueError::~ValueError() = default;
 IndexError::~IndexError() = default;
 DivisionError::~DivisionError() = default;
+LinAlgError::~LinAlgError() = default;
 AssertionError::~AssertionError() = default;
 LeakedTensorError::~LeakedTensorError() = default;
 SignatureError::~SignatureError() = default;

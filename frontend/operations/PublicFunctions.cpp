@@ -7,6 +7,7 @@
 #include "frontend/core/CallNames.h"
 #include "frontend/core/Shape.h"
 #include "frontend/gradients/CustomGradient.h"
+#include "frontend/operations/MatrixBatches.h"
 
 #include <array>
 
@@ -23,44 +24,6 @@ Tensor operator!(const Tensor &x) {
 }
 
 namespace {
-// If one of two sizes is unknown, the call compares them. Only a size that is known to be 1 is repeated.
-bool mayDiffer(const Size &a, const Size &b) { return a.is_known() && b.is_known() && a != b; }
-
-Tensor broadcastBatch(const Tensor &x, const Shape &batch, SourceLocation where) {
-  const Shape own = x.shape();
-  bool fits = own.size() == batch.size() + 2;
-  for (std::size_t i = 0; fits && i < batch.size(); ++i)
-    fits = !(own[i].is_known() && own[i] == 1) || (batch[i].is_known() && batch[i] == 1);
-  if (fits)
-    return x;
-  Shape shape = batch;
-  shape.insert(shape.end(), own.end() - 2, own.end());
-  return broadcast_to(Operand(x, where), shape);
-}
-
-// The batch dimensions of a matrix product, broadcast as in NumPy.
-Shape mergeBatches(const Shape &a, const Shape &b, const std::string &shapes, SourceLocation where) {
-  Shape batch(std::max(a.size(), b.size()) - 2, 1);
-  for (const Shape *shape : {&a, &b}) {
-    std::size_t offset = batch.size() - (shape->size() - 2);
-    for (std::size_t i = 0; i + 2 < shape->size(); ++i) {
-      const Size &size = (*shape)[i];
-      Size &merged = batch[offset + i];
-      if (size.is_known() && size == 1)
-        continue;
-      if (merged.is_known() && merged == 1)
-        merged = size;
-      else if (mayDiffer(size, merged))
-        throw ShapeError(absl::StrCat("matmul: the batch dimensions of ", shapes, " don't broadcast: sizes ",
-                                      merged.str(), " and ", size.str(), " must be equal, or one of them 1"),
-                         where);
-      else if (size.is_known())
-        merged = size;
-    }
-  }
-  return batch;
-}
-
 // A product with a vector: the vector becomes a row on the left or a column on the right, and the new dimension is left
 // out of the product.
 Tensor matmulOfVectors(const Tensor &a, const Tensor &b, MatmulOptions options, SourceLocation where) {
@@ -91,7 +54,7 @@ Tensor matmul(const Operand &a, const Operand &b, MatmulOptions options) {
   const std::int64_t lhsInner = lhs.rank() - (options.transpose_a ? 2 : 1),
                      rhsInner = rhs.rank() - (options.transpose_b || rhs.rank() == 1 ? 1 : 2);
   const Size &inner = left[lhsInner], &other = right[rhsInner];
-  if (mayDiffer(inner, other))
+  if (detail::mayDiffer(inner, other))
     throw ShapeError(absl::StrCat("matmul: the inner dimensions are ", inner.str(), " and ", other.str(),
                                   " and must be equal; the shapes are ", shapes,
                                   options.transpose_a ? ", the first transposed" : "",
@@ -105,9 +68,9 @@ Tensor matmul(const Operand &a, const Operand &b, MatmulOptions options) {
   bool isOneMatrix = rhs.rank() == 2;
   std::vector<std::int64_t> batchAxes;
   if ((lhs.rank() > 2 || rhs.rank() > 2) && !isOneMatrix) {
-    Shape batch = mergeBatches(left, right, shapes, where);
-    lhs = broadcastBatch(lhs, batch, where);
-    rhs = broadcastBatch(rhs, batch, where);
+    Shape batch = detail::mergeBatches(left, right, "matmul", shapes, where);
+    lhs = detail::broadcastBatch(lhs, batch, where);
+    rhs = detail::broadcastBatch(rhs, batch, where);
     for (std::size_t i = 0; i < batch.size(); ++i)
       batchAxes.push_back(static_cast<std::int64_t>(i));
   }

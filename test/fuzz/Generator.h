@@ -39,6 +39,8 @@ private:
 
 // Why an operation is not drawn like others; empty for those that are. Tests print it.
 std::string_view hookReason(OpId op);
+// Whether it factors matrices, or solves with them: no program has it.
+bool isOfMatrices(OpId op);
 
 } // namespace calque::fuzz
 #endif

@@ -16,6 +16,7 @@
 #include "calque/gradient_tape.h"
 #include "calque/host_call.h"
 #include "calque/init_scope.h"
+#include "calque/linalg.h"
 #include "calque/method.h"
 #include "calque/operation.h"
 #include "calque/print.h"

@@ -45,6 +45,7 @@ CALQUE_DEFINE_ERROR(DTypeError)        // element types that don't fit
 CALQUE_DEFINE_ERROR(ValueError)        // an attribute or host value that is out of range
 CALQUE_DEFINE_ERROR(IndexError)        // an index in a tensor that is out of range
 CALQUE_DEFINE_ERROR(DivisionError)     // an integer divided by zero
+CALQUE_DEFINE_ERROR(LinAlgError)       // a matrix that has no such factors or inverse
 CALQUE_DEFINE_ERROR(AssertionError)    // assert_true
 CALQUE_DEFINE_ERROR(LeakedTensorError) // a traced tensor outside of its trace
 CALQUE_DEFINE_ERROR(SignatureError)    // arguments that a function does not take

@@ -1,0 +1,431 @@
+// Public functions of linear algebra.
+#include "calque/linalg.h"
+
+#include "absl/strings/str_cat.h"
+#include "calque/call_site.h"
+#include "calque/functions.h"
+#include "frontend/core/Apply.h"
+#include "frontend/core/CallNames.h"
+#include "frontend/core/Shape.h"
+#include "frontend/operations/MatrixBatches.h"
+#include "schema/TypeRules.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace calque::linalg {
+
+using detail::typeOf;
+using schema::OpId;
+
+namespace {
+
+// One call of a public function: what it applies has its line and its name.
+class MatrixCall {
+public:
+  MatrixCall(const Operand &x, const char *function)
+      : function(function), where(detail::userLine(x.where())), site(where, function) {}
+
+  Operand operand(const Tensor &x) const { return {x, where}; }
+
+  Tensor apply(OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes = {}) const {
+    return detail::apply(op, operands, attributes, where);
+  }
+
+  std::vector<Tensor> applyAll(OpId op, const Tensor &x) const { return detail::applyAll(op, {&x, 1}, {}, where); }
+
+  void requireMatrix(const Tensor &x) const {
+    if (x.rank() < 2)
+      throw ShapeError(absl::StrCat(function, ": takes matrices, which have rank 2 or more, not ", typeOf(x)), where);
+  }
+
+  Tensor transposed(const Tensor &x) const {
+    std::vector<std::int64_t> order(static_cast<std::size_t>(x.rank()));
+    for (std::size_t i = 0; i < order.size(); ++i)
+      order[i] = static_cast<std::int64_t>(i);
+    std::swap(order[order.size() - 2], order.back());
+    return transpose(operand(x), order);
+  }
+
+  const char *const function;
+  const SourceLocation where;
+
+private:
+  const CallSite site;
+};
+
+// The operands of a system. A right-hand side of rank 1 is a column, for the time of the call.
+class System : public MatrixCall {
+public:
+  System(const Operand &a, const Operand &b, const char *function) : MatrixCall(a, function) {
+    const Operand *operands[] = {&a, &b};
+    std::vector<Tensor> tensors = detail::adoptNumbers(OpId::TriangularSolve, operands);
+    matrix = tensors[0];
+    right = tensors[1];
+    requireMatrix(matrix);
+    if (right.rank() == 0)
+      throw ShapeError(absl::StrCat(function, ": the right-hand side is a vector or matrices, not ", typeOf(right)),
+                       where);
+    isVector = right.rank() == 1;
+    if (isVector)
+      right = expand_dims(operand(right), {1});
+    original = matrix;
+    if (matrix.rank() == 2 && right.rank() == 2)
+      return;
+    const Shape left = matrix.shape(), other = right.shape();
+    batch = detail::mergeBatches(left, other, function, absl::StrCat(left.str(), " and ", other.str()), where);
+    repeats = true;
+    matrix = detail::broadcastBatch(matrix, batch, where);
+    right = detail::broadcastBatch(right, batch, where);
+  }
+
+  Tensor triangular(const Tensor &b, bool lower, bool transposed, bool unit) const {
+    const std::array<Tensor, 2> operands{matrix, b};
+    const std::array<schema::Attribute, 3> attributes{lower, transposed, unit};
+    return apply(OpId::TriangularSolve, operands, attributes);
+  }
+
+  // The solution in the form of the right-hand side: of a vector and one matrix a vector.
+  Tensor result(const Tensor &x) const { return isVector ? squeeze(operand(x), {-1}) : x; }
+
+  Tensor original; // the matrix as it is given
+  Tensor matrix, right;
+  bool isVector;
+  bool repeats = false;
+  Shape batch;
+};
+
+// The index along the rows [n, 1], or the columns [1, n], of matrices.
+Tensor indexOf(const Tensor &x, bool ofRows) {
+  Shape shape(2, 1);
+  const Shape own = x.shape();
+  shape[ofRows ? 0 : 1] = own[own.size() - (ofRows ? 2 : 1)];
+  return iota(shape, DType::Int64, ofRows ? 0 : 1);
+}
+
+bool isKnownZero(const Size &size) { return size.is_known() && size == 0; }
+
+// The smaller one of the last two sizes is 0, as far as it is known.
+bool isEmpty(const Tensor &x) {
+  const Shape shape = x.shape();
+  return isKnownZero(shape[shape.size() - 1]) || isKnownZero(shape[shape.size() - 2]);
+}
+
+} // namespace
+
+Tensor cholesky(const Operand &a, CholeskyOptions options) {
+  MatrixCall call(a, "cholesky");
+  const Tensor x = a.toTensor(), l = call.apply(OpId::Cholesky, {&x, 1});
+  return options.upper ? call.transposed(l) : l;
+}
+
+Tensor triangular_solve(const Operand &a, const Operand &b, TriangularSolveOptions options) {
+  System call(a, b, "triangular_solve");
+  // X A = B is A^T X^T = B^T. A vector is its own row.
+  const bool turned = !options.left && !call.isVector;
+  const Tensor x = call.triangular(turned ? call.transposed(call.right) : call.right, options.lower,
+                                   options.transpose != !options.left, options.unit_diagonal);
+  return call.result(turned ? call.transposed(x) : x);
+}
+
+Tensor cho_solve(const Operand &factor, const Operand &b, CholeskyOptions options) {
+  System call(factor, b, "cho_solve");
+  const bool lower = !options.upper;
+  return call.result(call.triangular(call.triangular(call.right, lower, !lower, false), lower, lower, false));
+}
+
+//===-- LU --------------------------------------------------------------------------------------===//
+
+LuFactors lu_factor(const Operand &a) {
+  MatrixCall call(a, "lu_factor");
+  std::vector<Tensor> results = call.applyAll(OpId::LuFactor, a.toTensor());
+  return {results[0], results[1]};
+}
+
+Tensor lu_solve(const LuFactors &factors, const Operand &b, LuSolveOptions options) {
+  System call(Operand(factors.factors, b.where()), b, "lu_solve");
+  if (factors.order.rank() + 1 != factors.factors.rank() || factors.order.dtype() != DType::Int64)
+    throw ShapeError(absl::StrCat("lu_solve: the order of rows of factors ", typeOf(factors.factors),
+                                  " has one dimension less, and is int64, unlike ", typeOf(factors.order)),
+                     call.where);
+  // The index of rows, once for each column.
+  auto rowsOf = [&](const Tensor &order) {
+    const Tensor column = expand_dims(call.operand(order), {-1});
+    return broadcast_to(call.operand(column), call.right.shape());
+  };
+  if (!options.transpose) {
+    Tensor rows = take_along_axis(call.operand(call.right), call.operand(rowsOf(factors.order)), -2);
+    return call.result(call.triangular(call.triangular(rows, true, false, true), false, false, false));
+  }
+  const Tensor inverse = argsort(call.operand(factors.order));
+  Tensor rows = call.triangular(call.triangular(call.right, false, true, false), true, true, true);
+  return call.result(take_along_axis(call.operand(rows), call.operand(rowsOf(inverse)), -2));
+}
+
+Lu lu(const Operand &a) {
+  MatrixCall call(a, "lu");
+  const std::vector<Tensor> results = call.applyAll(OpId::LuFactor, a.toTensor());
+  const Tensor rows = indexOf(results[0], true), columns = indexOf(results[0], false);
+  auto kept = [&](const Tensor &condition, const Operand &otherwise) {
+    return calque::where(call.operand(condition), call.operand(results[0]), otherwise);
+  };
+  const Tensor below = kept(rows > columns, 0);
+  const Size size = results[0].shape().back();
+  const Tensor p = one_hot(call.operand(results[1]), size, results[0].dtype());
+  return {call.transposed(p), calque::where(call.operand(rows == columns), 1, call.operand(below)),
+          kept(rows <= columns, 0)};
+}
+
+Tensor solve(const Operand &a, const Operand &b) {
+  System call(a, b, "solve");
+  // A matrix for many right-hand sides is factored once.
+  std::vector<Tensor> factors = call.applyAll(OpId::LuFactor, call.original);
+  if (call.repeats) {
+    factors[0] = detail::broadcastBatch(factors[0], call.batch, call.where);
+    const Tensor rows = expand_dims(call.operand(factors[1]), {-2});
+    factors[1] = squeeze(call.operand(detail::broadcastBatch(rows, call.batch, call.where)), {-2});
+  }
+  const std::array<Tensor, 4> operands{call.matrix, factors[0], factors[1], call.right};
+  const schema::Attribute transposed = false;
+  return call.result(call.apply(OpId::LuSolve, operands, {&transposed, 1}));
+}
+
+Tensor inv(const Operand &a) {
+  MatrixCall call(a, "inv");
+  const Tensor x = a.toTensor();
+  return call.apply(OpId::MatrixInverse, {&x, 1});
+}
+
+Tensor det(const Operand &a) {
+  MatrixCall call(a, "det");
+  const Tensor x = a.toTensor();
+  return call.apply(OpId::Determinant, {&x, 1});
+}
+
+SignAndLogarithm slogdet(const Operand &a) {
+  MatrixCall call(a, "slogdet");
+  std::vector<Tensor> results = call.applyAll(OpId::Slogdet, a.toTensor());
+  return {results[0], results[1]};
+}
+
+//===-- Orthogonal factors ----------------------------------------------------------------------===//
+
+Qr qr(const Operand &a, QrOptions options) {
+  MatrixCall call(a, "qr");
+  const Tensor x = a.toTensor();
+  call.requireMatrix(x);
+  const Shape shape = x.shape();
+  const Size rows = shape[shape.size() - 2], columns = shape.back();
+  const bool areKnown = rows.is_known() && columns.is_known();
+  if (options.complete && !(areKnown && rows <= columns)) {
+    std::vector<Tensor> results = call.applyAll(OpId::QrComplete, x);
+    return {results[0], results[1]};
+  }
+  if (!areKnown || rows >= columns) {
+    std::vector<Tensor> results = call.applyAll(OpId::Qr, x);
+    return {results[0], results[1]};
+  }
+  // Of a wide matrix, the first columns have the factors, and Q^T times the others is what R has there.
+  const std::int64_t axis = x.rank() - 1;
+  std::vector<Tensor> parts = split(call.operand(x), {rows, columns - rows}, axis);
+  std::vector<Tensor> results = call.applyAll(OpId::Qr, parts[0]);
+  Tensor rest = matmul(call.operand(results[0]), call.operand(parts[1]), {.transpose_a = true});
+  return {results[0], concat({results[1], rest}, axis, call.where)};
+}
+
+Eigh eigh(const Operand &a) {
+  MatrixCall call(a, "eigh");
+  std::vector<Tensor> results = call.applyAll(OpId::Eigh, a.toTensor());
+  return {results[0], results[1]};
+}
+
+Tensor eigvalsh(const Operand &a) {
+  MatrixCall call(a, "eigvalsh");
+  return call.applyAll(OpId::Eigh, a.toTensor())[0];
+}
+
+Svd svd(const Operand &a, SvdOptions options) {
+  MatrixCall call(a, "svd");
+  const Tensor x = a.toTensor();
+  call.requireMatrix(x);
+  const Shape shape = x.shape();
+  const Size rows = shape[shape.size() - 2], columns = shape.back();
+  const bool isSquare = rows.is_known() && columns.is_known() && rows == columns;
+  std::vector<Tensor> results = call.applyAll(options.full_matrices && !isSquare ? OpId::SvdFull : OpId::Svd, x);
+  return {results[0], results[1], results[2]};
+}
+
+Tensor svdvals(const Operand &a) {
+  MatrixCall call(a, "svdvals");
+  return call.applyAll(OpId::Svd, a.toTensor())[1];
+}
+
+namespace {
+
+// The tolerance as the operation takes it: below 0 for that of the type.
+double checkedTolerance(const MatrixCall &call, ToleranceOptions options) {
+  if (options.tolerance && !(*options.tolerance >= 0))
+    throw ValueError(absl::StrCat(call.function, ": the tolerance must not be negative or NaN: ", *options.tolerance),
+                     call.where);
+  return options.tolerance.value_or(-1);
+}
+
+Tensor pseudoInverse(const MatrixCall &call, const Tensor &x, ToleranceOptions options) {
+  const schema::Attribute tolerance = schema::Scalar(checkedTolerance(call, options));
+  return call.apply(OpId::PseudoInverse, {&x, 1}, {&tolerance, 1});
+}
+
+} // namespace
+
+Tensor pinv(const Operand &a, ToleranceOptions options) {
+  MatrixCall call(a, "pinv");
+  return pseudoInverse(call, a.toTensor(), options);
+}
+
+Tensor lstsq(const Operand &a, const Operand &b, ToleranceOptions options) {
+  System call(a, b, "lstsq");
+  Tensor inverse = pseudoInverse(call, call.original, options);
+  return call.result(matmul(call.operand(inverse), call.operand(call.right)));
+}
+
+Tensor matrix_rank(const Operand &a, ToleranceOptions options) {
+  MatrixCall call(a, "matrix_rank");
+  const Tensor x = a.toTensor(), s = call.applyAll(OpId::Svd, x)[1];
+  const double tolerance = checkedTolerance(call, options);
+  if (isEmpty(x))
+    return cast(call.operand(sum(call.operand(s), {-1})), DType::Int64);
+  Tensor bound;
+  if (tolerance >= 0) {
+    bound = Operand(tolerance, call.where).toTensor(x.dtype());
+  } else {
+    const double epsilon =
+        x.dtype() == DType::Float32 ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
+    const Tensor larger = maximum(call.operand(size(call.operand(x), -2)), call.operand(size(call.operand(x), -1)));
+    bound = call.operand(cast(call.operand(larger), x.dtype())) * epsilon;
+  }
+  Tensor counts = s > max(call.operand(s), {-1}, true) * bound;
+  return sum(call.operand(cast(call.operand(counts), DType::Int64)), {-1});
+}
+
+//===-- Norms -----------------------------------------------------------------------------------===//
+
+Tensor vector_norm(const Operand &x, const AxisList &axes, VectorNormOptions options) {
+  MatrixCall call(x, "vector_norm");
+  const Tensor value = x.toTensor();
+  const double order = options.order;
+  if (std::isnan(order))
+    throw ValueError("vector_norm: the order must not be NaN", call.where);
+  if (!is_floating(value.dtype()))
+    throw DTypeError(absl::StrCat("vector_norm: takes floating-point numbers, not ", typeOf(value), "; use cast"),
+                     call.where);
+  const Tensor sizes = abs(call.operand(value));
+  const bool keepdims = options.keepdims;
+  if (std::isinf(order))
+    return order > 0 ? max(call.operand(sizes), axes, keepdims) : min(call.operand(sizes), axes, keepdims);
+  if (order == 0)
+    return sum(call.operand(cast(call.operand(sizes != 0), value.dtype())), axes, keepdims);
+  if (order == 1)
+    return sum(call.operand(sizes), axes, keepdims);
+  if (order != 2)
+    return pow(call.operand(sum(call.operand(pow(call.operand(sizes), order)), axes, keepdims)), 1 / order);
+  // The largest magnitude scales all, and is constant for derivatives, which do not depend on it.
+  const Shape shape = value.shape();
+  Tensor scale = scalar(1), scaled = value;
+  const bool isNotEmpty = std::none_of(shape.begin(), shape.end(), isKnownZero);
+  if (isNotEmpty) {
+    const Tensor largest = max(call.operand(stop_gradient(call.operand(sizes))), axes, true);
+    scale = calque::where(call.operand((largest > 0) & (largest < std::numeric_limits<double>::infinity())),
+                          call.operand(largest), 1);
+    scaled = value / scale;
+  }
+  const Tensor squares = sum(call.operand(square(call.operand(scaled))), axes, true);
+  const Tensor isZero = squares == 0;
+  const Tensor root = sqrt(call.operand(calque::where(call.operand(isZero), 1, call.operand(squares))));
+  Tensor norm = calque::where(call.operand(isZero), 0, call.operand(root));
+  if (isNotEmpty)
+    norm = norm * scale;
+  return keepdims ? norm : sum(call.operand(norm), axes);
+}
+
+namespace {
+
+// The sums of magnitudes along an axis, and the largest or the smallest of them.
+Tensor extremeSum(const MatrixCall &call, const Tensor &x, std::int64_t axis, bool isLargest) {
+  const Tensor sums = sum(call.operand(abs(call.operand(x))), {axis});
+  return isLargest ? max(call.operand(sums), {-1}) : min(call.operand(sums), {-1});
+}
+
+Tensor matrixNorm(const MatrixCall &call, const Tensor &x, MatrixNorm order) {
+  call.requireMatrix(x);
+  auto values = [&] { return call.operand(call.applyAll(OpId::Svd, x)[1]); };
+  switch (order) {
+  case MatrixNorm::Frobenius:
+    return vector_norm(call.operand(x), {-2, -1});
+  case MatrixNorm::Nuclear:
+    return sum(values(), {-1});
+  case MatrixNorm::Two:
+    return max(values(), {-1});
+  case MatrixNorm::MinusTwo:
+    return min(values(), {-1});
+  case MatrixNorm::One:
+    return extremeSum(call, x, -2, true);
+  case MatrixNorm::MinusOne:
+    return extremeSum(call, x, -2, false);
+  case MatrixNorm::Infinity:
+    return extremeSum(call, x, -1, true);
+  case MatrixNorm::MinusInfinity:
+    return extremeSum(call, x, -1, false);
+  }
+  throw ValueError(absl::StrCat(call.function, ": no norm has the number ", static_cast<int>(order)), call.where);
+}
+
+} // namespace
+
+Tensor matrix_norm(const Operand &a, MatrixNorm order) {
+  MatrixCall call(a, "matrix_norm");
+  return matrixNorm(call, a.toTensor(), order);
+}
+
+Tensor cond(const Operand &a, MatrixNorm order) {
+  MatrixCall call(a, "cond");
+  const Tensor x = a.toTensor();
+  if (order == MatrixNorm::Two || order == MatrixNorm::MinusTwo) {
+    const Tensor s = call.applyAll(OpId::Svd, x)[1];
+    const Tensor largest = max(call.operand(s), {-1}), smallest = min(call.operand(s), {-1});
+    return order == MatrixNorm::Two ? largest / smallest : smallest / largest;
+  }
+  return matrixNorm(call, x, order) * matrixNorm(call, call.apply(OpId::MatrixInverse, {&x, 1}), order);
+}
+
+//===-- Powers ----------------------------------------------------------------------------------===//
+
+Tensor matrix_power(const Operand &a, std::int64_t exponent) {
+  MatrixCall call(a, "matrix_power");
+  Tensor x = a.toTensor();
+  call.requireMatrix(x);
+  if (exponent < 0)
+    x = call.apply(OpId::MatrixInverse, {&x, 1});
+  auto count = exponent < 0 ? -static_cast<std::uint64_t>(exponent) : static_cast<std::uint64_t>(exponent);
+  if (count == 0) {
+    const Tensor isDiagonal = indexOf(x, true) == indexOf(x, false);
+    return calque::where(call.operand(isDiagonal), 1, call.operand(detail::zerosLike(x, call.where)));
+  }
+  auto product = [&](const Tensor &p, const Tensor &q) { return matmul(call.operand(p), call.operand(q)); };
+  std::optional<Tensor> power;
+  for (Tensor square = x; count > 0; count >>= 1) {
+    if (count & 1)
+      power = power ? product(*power, square) : square;
+    if (count > 1)
+      square = product(square, square);
+  }
+  return *power;
+}
+
+Tensor expm(const Operand &a) {
+  MatrixCall call(a, "expm");
+  const Tensor x = a.toTensor();
+  return call.apply(OpId::Expm, {&x, 1});
+}
+
+} // namespace calque::linalg

@@ -1,0 +1,340 @@
+// Orthogonal factors: QR, eigenvalues of symmetric matrices, singular values, pseudo-inverses.
+#include "runtime/libraries/Batches.h"
+
+#include <cmath>
+#include <optional>
+
+using namespace calque::runtime;
+
+namespace {
+
+// Up to this size, eigenvalues and singular values are found by rotations in lanes. LAPACK's ways take fewer
+// operations.
+constexpr int64_t kMostRotated = kMostInLanes;
+
+template <typename T> bool isFinite(const T *x, int64_t count) {
+  T sum = 0;
+  for (int64_t i = 0; i < count; ++i)
+    sum += x[i] * 0;
+  return sum == 0;
+}
+template <typename T> void fillNan(T *x, int64_t count) { std::fill_n(x, count, std::numeric_limits<T>::quiet_NaN()); }
+
+//===-- QR --------------------------------------------------------------------------------------===//
+
+// By reflections (Golub and Van Loan, section 5.2.1), of small matrices. Row j of `v` becomes reflection j.
+template <typename T> void smallQr(const T *a, T *q, T *r, int64_t m, int64_t n, int64_t columns) {
+  const int64_t count = std::min(m, n);
+  Scratch<T> work(m * n), v(count * m), factors(count), row(std::max(n, columns));
+  std::copy_n(a, m * n, work.get());
+  auto reflect = [&](T *x, int64_t width, int64_t first, int64_t j) { // rows from j on, columns from `first` on
+    const T *own = v.get() + j * m;
+    std::fill_n(row.get(), width, T(0));
+    for (int64_t i = j; i < m; ++i)
+      for (int64_t c = first; c < width; ++c)
+        row[c] += own[i] * x[i * width + c];
+    for (int64_t i = j; i < m; ++i) {
+      const T factor = factors[j] * own[i];
+      for (int64_t c = first; c < width; ++c)
+        x[i * width + c] -= factor * row[c];
+    }
+  };
+  for (int64_t j = 0; j < count; ++j) {
+    T largest = 0, sum = 0;
+    for (int64_t i = j; i < m; ++i) {
+      const T size = std::fabs(work[i * n + j]);
+      largest = size <= largest ? largest : size; // NaN is one
+    }
+    for (int64_t i = j + 1; i < m; ++i) {
+      const T part = largest > 0 ? work[i * n + j] / largest : T(0);
+      sum += part * part;
+    }
+    T *own = v.get() + j * m;
+    std::fill_n(own, m, T(0));
+    own[j] = 1;
+    factors[j] = 0;
+    const T head = work[j * n + j];
+    if (sum == 0 && largest == largest) // nothing is below
+      continue;
+    const T scaled = head / largest, norm = std::sqrt(scaled * scaled + sum), beta = scaled > 0 ? -norm : norm;
+    factors[j] = (beta - scaled) / beta;
+    for (int64_t i = j + 1; i < m; ++i) {
+      own[i] = work[i * n + j] / largest / (scaled - beta);
+      work[i * n + j] = 0;
+    }
+    work[j * n + j] = beta * largest;
+    reflect(work.get(), n, j + 1, j);
+  }
+  std::fill_n(q, m * columns, T(0));
+  for (int64_t i = 0; i < columns; ++i)
+    q[i * columns + i] = 1;
+  for (int64_t j = count; j-- > 0;)
+    reflect(q, columns, j, j);
+  for (int64_t i = 0; i < columns; ++i)
+    for (int64_t j = 0; j < n; ++j)
+      r[i * n + j] = j < i ? T(0) : work[i * n + j];
+}
+
+// A row-major matrix is LAPACK's transposed one, whose LQ factors are those of the QR factors, transposed.
+template <typename T>
+void largeQr(const Lapack<T> &lapack, const T *a, T *q, T *r, int64_t m, int64_t n, int64_t columns) {
+  const LapackInt rows = lapackInt(n), width = lapackInt(m), count = std::min(rows, width), own = lapackInt(columns);
+  Scratch<T> work(m * n), tau(count);
+  std::copy_n(a, m * n, work.get());
+  LapackInt info = 0, query = -1;
+  T best[2] = {};
+  lapack.gelqf(&rows, &width, work.get(), &rows, tau.get(), best, &query, &info);
+  lapack.orglq(&own, &width, &count, q, &own, tau.get(), best + 1, &query, &info);
+  const auto size = static_cast<LapackInt>(std::max({best[0], best[1], T(1)}));
+  Scratch<T> space(size);
+  lapack.gelqf(&rows, &width, work.get(), &rows, tau.get(), space.get(), &size, &info);
+  for (int64_t i = 0; i < columns; ++i)
+    for (int64_t j = 0; j < n; ++j)
+      r[i * n + j] = j < i ? T(0) : work[i * n + j];
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < columns; ++j)
+      q[i * columns + j] = j < count ? work[i * n + j] : T(0);
+  lapack.orglq(&own, &width, &count, q, &own, tau.get(), space.get(), &size, &info);
+}
+
+//===-- Eigenvalues -----------------------------------------------------------------------------===//
+
+// False: it does not converge.
+template <typename T> bool largeEigh(const Lapack<T> &lapack, const T *a, T *values, T *vectors, int64_t n) {
+  const LapackInt size = lapackInt(n);
+  Scratch<T> turned(n * n);
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j < n; ++j)
+      turned[i * n + j] = j <= i ? a[i * n + j] : a[j * n + i];
+  if (!isFinite(turned.get(), n * n)) {
+    fillNan(values, n);
+    fillNan(vectors, n * n);
+    return true;
+  }
+  LapackInt info = 0, query = -1, bestInts = 0;
+  T best = 0;
+  lapack.syevd("V", "U", &size, turned.get(), &size, values, &best, &query, &bestInts, &query, &info, 1, 1);
+  // The optimal size is rounded as a float.
+  const auto words = static_cast<LapackInt>(std::max<int64_t>(static_cast<int64_t>(best), 1 + 6 * n + 2 * n * n)),
+             ints = std::max<LapackInt>(bestInts, lapackInt(3 + 5 * n));
+  Scratch<T> space(words);
+  Scratch<LapackInt> intSpace(ints);
+  lapack.syevd("V", "U", &size, turned.get(), &size, values, space.get(), &words, intSpace.get(), &ints, &info, 1, 1);
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j < n; ++j)
+      vectors[i * n + j] = turned[j * n + i];
+  return info == 0;
+}
+
+//===-- Singular values -------------------------------------------------------------------------===//
+
+// A = U diag(s) V^T is, of LAPACK's transposed matrix, V diag(s) U^T: what it calls U is V^T in row-major order. False:
+// it does not converge.
+template <typename T>
+bool largeSvd(const Lapack<T> &lapack, const T *a, T *u, T *s, T *vh, int64_t m, int64_t n, bool full) {
+  const int64_t both = std::min(m, n), left = full ? m : both, right = full ? n : both;
+  if (!isFinite(a, m * n)) {
+    fillNan(u, m * left);
+    fillNan(s, both);
+    fillNan(vh, right * n);
+    return true;
+  }
+  const LapackInt rows = lapackInt(n), columns = lapackInt(m), stride = lapackInt(left);
+  Scratch<T> work(m * n);
+  std::copy_n(a, m * n, work.get());
+  Scratch<LapackInt> ints(8 * both);
+  LapackInt info = 0, query = -1;
+  T best = 0;
+  lapack.gesdd(full ? "A" : "S", &rows, &columns, work.get(), &rows, s, vh, &rows, u, &stride, &best, &query,
+               ints.get(), &info, 1);
+  const int64_t least = 4 * both * both + 7 * both + std::max(m, n); // what the documentation asks for
+  const auto size = static_cast<LapackInt>(std::max<int64_t>(static_cast<int64_t>(best) + 64, least));
+  Scratch<T> space(size);
+  lapack.gesdd(full ? "A" : "S", &rows, &columns, work.get(), &rows, s, vh, &rows, u, &stride, space.get(), &size,
+               ints.get(), &info, 1);
+  return info == 0;
+}
+
+struct SvdShape {
+  int64_t m, n;
+  bool full;
+  int64_t both() const { return std::min(m, n); }
+  int64_t left() const { return full ? m : both(); }
+  int64_t right() const { return full ? n : both(); }
+};
+
+// Factors each matrix. `places(first, count, memory)` says where the factors of some examples go, and `done(first,
+// count, memory)` is called when they are there; `extra` elements of memory for each example are for both. Fails at the
+// sites.
+template <typename T> struct SvdPlaces {
+  T *u, *s, *vh;
+};
+template <typename T, typename Places, typename Done>
+void forSvd(const T *a, int64_t examples, SvdShape shape, int64_t extra, CalqueCallFrame *frame, int32_t notConverged,
+            int32_t missing, Places &&places, Done &&done) {
+  const int64_t m = shape.m, n = shape.n, tall = std::max(m, n), both = shape.both(), elements = m * n;
+  FirstFailure failure;
+  if (tall <= kMostRotated) {
+    const auto &kernels = smallKernels().of<T>().inLanes;
+    const int64_t own = tall * both + both * both, rows = tall * tall;
+    forGroups<T>(
+        examples, true, own + rows + extra, 40 * both * elements + rows, [&](int64_t first, int64_t count, T *scratch) {
+          int64_t failed[kLanes<T>];
+          T *memory = scratch + kLanes<T> * (own + rows);
+          const SvdPlaces<T> to = places(first, memory);
+          kernels.svd(a + first * elements, to.u, to.s, to.vh, tall, both, m < n, shape.full, count, scratch, failed);
+          for (int64_t k = 0; k < count; ++k)
+            if (failed[k])
+              failure.note(first + k, 0);
+          done(first, count, memory);
+        });
+  } else if (const Lapack<T> *lapack = requireLapack<T>(frame, missing, tall, kMostRotated)) {
+    OneThread oneThread;
+    parallelFor(examples, 1, [&](int64_t begin, int64_t end) {
+      Scratch<T> memory(extra);
+      for (int64_t k = begin; k < end; ++k) {
+        const SvdPlaces<T> to = places(k, memory.get());
+        if (both > 0 && !largeSvd(*lapack, a + k * elements, to.u, to.s, to.vh, m, n, shape.full))
+          failure.note(k, 0);
+        if (both == 0 && shape.full) { // identities are orthogonal
+          std::fill_n(to.u, m * m, T(0));
+          std::fill_n(to.vh, n * n, T(0));
+          for (int64_t i = 0; i < tall; ++i)
+            (m > 0 ? to.u : to.vh)[i * tall + i] = 1;
+        }
+        done(k, 1, memory.get());
+      }
+    });
+  }
+  failure.report(frame, notConverged);
+}
+
+} // namespace
+
+extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_qr(const int64_t *words) {
+  KernelCall call(words);
+  CalqueCallFrame *frame = call.frame();
+  const int32_t missing = call.site();
+  const int64_t examples = call.number();
+  const KernelTensor given = call.tensor(2), left = call.tensor(2), right = call.tensor(2);
+  const int64_t m = given.sizes[0], n = given.sizes[1], columns = left.sizes[1];
+  dispatchFloat(given.dtype, [&]<typename T>(std::type_identity<T>) {
+    const T *a = given.as<T>();
+    T *q = left.as<T>(), *r = right.as<T>();
+    const bool isSmall = std::max(m, n) <= kMostSmall;
+    const Lapack<T> *lapack = isSmall ? nullptr : requireLapack<T>(frame, missing, std::max(m, n), kMostSmall);
+    if (!isSmall && !lapack)
+      return;
+    std::optional<OneThread> oneThread;
+    if (lapack)
+      oneThread.emplace();
+    parallelFor(examples, lapack ? 1 : pieceOf(4 * m * n * std::max(n, columns)), [&](int64_t begin, int64_t end) {
+      for (int64_t k = begin; k < end; ++k)
+        if (T *ownQ = q + k * m * columns, *ownR = r + k * columns * n; lapack && n > 0)
+          largeQr(*lapack, a + k * m * n, ownQ, ownR, m, n, columns);
+        else
+          smallQr(a + k * m * n, ownQ, ownR, m, n, columns);
+    });
+  });
+}
+
+extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_eigh(const int64_t *words) {
+  KernelCall call(words);
+  CalqueCallFrame *frame = call.frame();
+  const int32_t notConverged = call.site(), missing = call.site();
+  const int64_t examples = call.number();
+  const KernelTensor given = call.tensor(2), diagonal = call.tensor(1), columns = call.tensor(2);
+  const int64_t n = given.sizes[0], elements = n * n;
+  dispatchFloat(given.dtype, [&]<typename T>(std::type_identity<T>) {
+    const T *a = given.as<T>();
+    T *values = diagonal.as<T>(), *vectors = columns.as<T>();
+    FirstFailure failure;
+    if (n <= kMostRotated) {
+      const auto &kernels = smallKernels().of<T>().inLanes;
+      forGroups<T>(examples, true, 2 * elements, 40 * n * elements, [&](int64_t first, int64_t count, T *scratch) {
+        int64_t failed[kLanes<T>];
+        kernels.eigh(a + first * elements, values + first * n, vectors + first * elements, n, count, scratch, failed);
+        for (int64_t k = 0; k < count; ++k)
+          if (failed[k])
+            failure.note(first + k, 0);
+      });
+    } else if (const Lapack<T> *lapack = requireLapack<T>(frame, missing, n, kMostRotated)) {
+      OneThread oneThread;
+      parallelFor(examples, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t k = begin; k < end; ++k)
+          if (!largeEigh(*lapack, a + k * elements, values + k * n, vectors + k * elements, n))
+            failure.note(k, 0);
+      });
+    }
+    failure.report(frame, notConverged);
+  });
+}
+
+extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_svd(const int64_t *words) {
+  KernelCall call(words);
+  CalqueCallFrame *frame = call.frame();
+  const int32_t notConverged = call.site(), missing = call.site();
+  const int64_t examples = call.number();
+  const KernelTensor given = call.tensor(2), left = call.tensor(2), middle = call.tensor(1), right = call.tensor(2);
+  const int64_t m = given.sizes[0], n = given.sizes[1];
+  const SvdShape shape{m, n, left.sizes[1] != std::min(m, n) || right.sizes[0] != std::min(m, n)};
+  dispatchFloat(given.dtype, [&]<typename T>(std::type_identity<T>) {
+    forSvd<T>(
+        given.as<T>(), examples, shape, 0, frame, notConverged, missing,
+        [&](int64_t k, T *) {
+          return SvdPlaces<T>{left.as<T>() + k * m * shape.left(), middle.as<T>() + k * shape.both(),
+                              right.as<T>() + k * shape.right() * n};
+        },
+        [](int64_t, int64_t, T *) {});
+  });
+}
+
+extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_pseudo_inverse(const int64_t *words) {
+  KernelCall call(words);
+  CalqueCallFrame *frame = call.frame();
+  const int32_t notConverged = call.site(), missing = call.site();
+  const int64_t examples = call.number();
+  const KernelTensor given = call.tensor(2), result = call.tensor(2);
+  const int64_t bits = call.number();
+  double tolerance = 0;
+  std::memcpy(&tolerance, &bits, sizeof(tolerance));
+  const SvdShape shape{given.sizes[0], given.sizes[1], false};
+  const int64_t m = shape.m, n = shape.n, both = shape.both();
+  dispatchFloat(given.dtype, [&]<typename T>(std::type_identity<T>) {
+    if (tolerance < 0) // the type's
+      tolerance = static_cast<double>(std::max(m, n)) * static_cast<double>(std::numeric_limits<T>::epsilon());
+    T *inverses = result.as<T>();
+    const int64_t extra = m * both + both + both * n;
+    // A group's factors are one behind another: all U, all s, all V^T, as many as a group may have.
+    const int64_t size = std::max(m, n) <= kMostRotated ? kLanes<T> : 1;
+    forSvd<T>(
+        given.as<T>(), examples, shape, extra, frame, notConverged, missing,
+        [&](int64_t, T *memory) {
+          return SvdPlaces<T>{memory, memory + size * m * both, memory + size * (m * both + both)};
+        },
+        [&](int64_t first, int64_t count, T *memory) {
+          for (int64_t k = 0; k < count; ++k) {
+            T *u = memory + k * m * both, *s = memory + size * m * both + k * both,
+              *vh = memory + size * (m * both + both) + k * both * n, *own = inverses + (first + k) * n * m;
+            // V scaled by the inverses of s, transposed; and then times U^T.
+            for (int64_t j = 0; j < both; ++j) {
+              const T factor = s[j] <= static_cast<T>(tolerance) * s[0] ? T(0) : 1 / s[j];
+              for (int64_t i = 0; i < n; ++i)
+                vh[j * n + i] *= factor;
+            }
+            if (size == 1) {
+              const LapackInt rows = lapackInt(m), columns = lapackInt(n), inner = lapackInt(both);
+              const T one = 1, zero = 0;
+              Lapack<T>::get()->gemm("T", "T", &rows, &columns, &inner, &one, u, &inner, vh, &columns, &zero, own,
+                                     &rows, 1, 1);
+              continue;
+            }
+            std::fill_n(own, n * m, T(0));
+            for (int64_t i = 0; i < n; ++i)
+              for (int64_t j = 0; j < both; ++j)
+                for (int64_t c = 0; c < m; ++c)
+                  own[i * m + c] += vh[j * n + i] * u[c * both + j];
+          }
+        });
+  });
+}

@@ -1,0 +1,137 @@
+// Linear algebra is printed as it is read, by name and in generic form.
+// RUN: %{expand} --printed %s > %t
+// RUN: calque-opt %t | calque-opt | diff -b %t -
+// RUN: calque-opt %t --mlir-print-op-generic | calque-opt | diff -b %t -
+
+func.func @cholesky(%arg0: tensor<3x3xf32>, %arg1: tensor<?x?x?xf64>, %arg2: tensor<2x0x0xf64>) {
+  %0 = calque.cholesky %arg0 : (tensor<3x3xf32>) -> tensor<3x3xf32>
+  %1 = calque.cholesky %arg1 : (tensor<?x?x?xf64>) -> tensor<?x?x?xf64>
+  %2 = calque.cholesky %arg2 : (tensor<2x0x0xf64>) -> tensor<2x0x0xf64>
+  return
+}
+
+// -----
+
+func.func @triangular_solve(%arg0: tensor<3x3xf32>, %arg1: tensor<3x2xf32>, %arg2: tensor<?x?x?xf64>, %arg3: tensor<?x?x?xf64>, %arg4: tensor<2x0x0xf64>, %arg5: tensor<2x0x2xf64>) {
+  %0 = calque.triangular_solve %arg0, %arg1 {lower = true, transposed = false, unit_diagonal = true} : (tensor<3x3xf32>, tensor<3x2xf32>) -> tensor<3x2xf32>
+  %1 = calque.triangular_solve %arg2, %arg3 {lower = true, transposed = false, unit_diagonal = true} : (tensor<?x?x?xf64>, tensor<?x?x?xf64>) -> tensor<?x?x?xf64>
+  %2 = calque.triangular_solve %arg4, %arg5 {lower = true, transposed = false, unit_diagonal = true} : (tensor<2x0x0xf64>, tensor<2x0x2xf64>) -> tensor<2x0x2xf64>
+  return
+}
+
+// -----
+
+func.func @lu_factor(%arg0: tensor<3x3xf32>, %arg1: tensor<?x?x?xf64>, %arg2: tensor<2x0x0xf64>) {
+  %0:2 = calque.lu_factor %arg0 : (tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3xi64>)
+  %1:2 = calque.lu_factor %arg1 : (tensor<?x?x?xf64>) -> (tensor<?x?x?xf64>, tensor<?x?xi64>)
+  %2:2 = calque.lu_factor %arg2 : (tensor<2x0x0xf64>) -> (tensor<2x0x0xf64>, tensor<2x0xi64>)
+  return
+}
+
+// -----
+
+func.func @lu_solve(%arg0: tensor<3x3xf32>, %arg1: tensor<3x3xf32>, %arg2: tensor<3xi64>, %arg3: tensor<3x2xf32>, %arg4: tensor<?x?x?xf64>, %arg5: tensor<?x?x?xf64>, %arg6: tensor<?x?xi64>, %arg7: tensor<?x?x?xf64>, %arg8: tensor<2x0x0xf64>, %arg9: tensor<2x0x0xf64>, %arg10: tensor<2x0xi64>, %arg11: tensor<2x0x2xf64>) {
+  %0 = calque.lu_solve %arg0, %arg1, %arg2, %arg3 {transposed = true} : (tensor<3x3xf32>, tensor<3x3xf32>, tensor<3xi64>, tensor<3x2xf32>) -> tensor<3x2xf32>
+  %1 = calque.lu_solve %arg4, %arg5, %arg6, %arg7 {transposed = true} : (tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?xi64>, tensor<?x?x?xf64>) -> tensor<?x?x?xf64>
+  %2 = calque.lu_solve %arg8, %arg9, %arg10, %arg11 {transposed = true} : (tensor<2x0x0xf64>, tensor<2x0x0xf64>, tensor<2x0xi64>, tensor<2x0x2xf64>) -> tensor<2x0x2xf64>
+  return
+}
+
+// -----
+
+func.func @matrix_inverse(%arg0: tensor<3x3xf32>, %arg1: tensor<?x?x?xf64>, %arg2: tensor<2x0x0xf64>) {
+  %0 = calque.matrix_inverse %arg0 : (tensor<3x3xf32>) -> tensor<3x3xf32>
+  %1 = calque.matrix_inverse %arg1 : (tensor<?x?x?xf64>) -> tensor<?x?x?xf64>
+  %2 = calque.matrix_inverse %arg2 : (tensor<2x0x0xf64>) -> tensor<2x0x0xf64>
+  return
+}
+
+// -----
+
+func.func @determinant(%arg0: tensor<3x3xf32>, %arg1: tensor<?x?x?xf64>, %arg2: tensor<2x0x0xf64>) {
+  %0 = calque.determinant %arg0 : (tensor<3x3xf32>) -> tensor<f32>
+  %1 = calque.determinant %arg1 : (tensor<?x?x?xf64>) -> tensor<?xf64>
+  %2 = calque.determinant %arg2 : (tensor<2x0x0xf64>) -> tensor<2xf64>
+  return
+}
+
+// -----
+
+func.func @adjugate(%arg0: tensor<3x3xf32>, %arg1: tensor<?x?x?xf64>, %arg2: tensor<2x0x0xf64>) {
+  %0 = calque.adjugate %arg0 : (tensor<3x3xf32>) -> tensor<3x3xf32>
+  %1 = calque.adjugate %arg1 : (tensor<?x?x?xf64>) -> tensor<?x?x?xf64>
+  %2 = calque.adjugate %arg2 : (tensor<2x0x0xf64>) -> tensor<2x0x0xf64>
+  return
+}
+
+// -----
+
+func.func @slogdet(%arg0: tensor<3x3xf32>, %arg1: tensor<?x?x?xf64>, %arg2: tensor<2x0x0xf64>) {
+  %0:2 = calque.slogdet %arg0 : (tensor<3x3xf32>) -> (tensor<f32>, tensor<f32>)
+  %1:2 = calque.slogdet %arg1 : (tensor<?x?x?xf64>) -> (tensor<?xf64>, tensor<?xf64>)
+  %2:2 = calque.slogdet %arg2 : (tensor<2x0x0xf64>) -> (tensor<2xf64>, tensor<2xf64>)
+  return
+}
+
+// -----
+
+func.func @qr(%arg0: tensor<5x3xf32>, %arg1: tensor<?x?x?xf64>, %arg2: tensor<2x4x0xf64>) {
+  %0:2 = calque.qr %arg0 : (tensor<5x3xf32>) -> (tensor<5x3xf32>, tensor<3x3xf32>)
+  %1:2 = calque.qr %arg1 : (tensor<?x?x?xf64>) -> (tensor<?x?x?xf64>, tensor<?x?x?xf64>)
+  %2:2 = calque.qr %arg2 : (tensor<2x4x0xf64>) -> (tensor<2x4x0xf64>, tensor<2x0x0xf64>)
+  return
+}
+
+// -----
+
+func.func @qr_complete(%arg0: tensor<5x3xf32>, %arg1: tensor<?x?x?xf64>, %arg2: tensor<2x4x0xf64>) {
+  %0:2 = calque.qr_complete %arg0 : (tensor<5x3xf32>) -> (tensor<5x5xf32>, tensor<5x3xf32>)
+  %1:2 = calque.qr_complete %arg1 : (tensor<?x?x?xf64>) -> (tensor<?x?x?xf64>, tensor<?x?x?xf64>)
+  %2:2 = calque.qr_complete %arg2 : (tensor<2x4x0xf64>) -> (tensor<2x4x4xf64>, tensor<2x4x0xf64>)
+  return
+}
+
+// -----
+
+func.func @eigh(%arg0: tensor<3x3xf32>, %arg1: tensor<?x?x?xf64>, %arg2: tensor<2x0x0xf64>) {
+  %0:2 = calque.eigh %arg0 : (tensor<3x3xf32>) -> (tensor<3xf32>, tensor<3x3xf32>)
+  %1:2 = calque.eigh %arg1 : (tensor<?x?x?xf64>) -> (tensor<?x?xf64>, tensor<?x?x?xf64>)
+  %2:2 = calque.eigh %arg2 : (tensor<2x0x0xf64>) -> (tensor<2x0xf64>, tensor<2x0x0xf64>)
+  return
+}
+
+// -----
+
+func.func @svd(%arg0: tensor<5x3xf32>, %arg1: tensor<?x?x?xf64>, %arg2: tensor<2x4x0xf64>) {
+  %0:3 = calque.svd %arg0 : (tensor<5x3xf32>) -> (tensor<5x3xf32>, tensor<3xf32>, tensor<3x3xf32>)
+  %1:3 = calque.svd %arg1 : (tensor<?x?x?xf64>) -> (tensor<?x?x?xf64>, tensor<?x?xf64>, tensor<?x?x?xf64>)
+  %2:3 = calque.svd %arg2 : (tensor<2x4x0xf64>) -> (tensor<2x4x0xf64>, tensor<2x0xf64>, tensor<2x0x0xf64>)
+  return
+}
+
+// -----
+
+func.func @svd_full(%arg0: tensor<5x3xf32>, %arg1: tensor<?x?x?xf64>, %arg2: tensor<2x4x0xf64>) {
+  %0:3 = calque.svd_full %arg0 : (tensor<5x3xf32>) -> (tensor<5x5xf32>, tensor<3xf32>, tensor<3x3xf32>)
+  %1:3 = calque.svd_full %arg1 : (tensor<?x?x?xf64>) -> (tensor<?x?x?xf64>, tensor<?x?xf64>, tensor<?x?x?xf64>)
+  %2:3 = calque.svd_full %arg2 : (tensor<2x4x0xf64>) -> (tensor<2x4x4xf64>, tensor<2x0xf64>, tensor<2x0x0xf64>)
+  return
+}
+
+// -----
+
+func.func @pseudo_inverse(%arg0: tensor<5x3xf32>, %arg1: tensor<?x?x?xf64>, %arg2: tensor<2x4x0xf64>) {
+  %0 = calque.pseudo_inverse %arg0 {tolerance = 1.000000e-02 : f64} : (tensor<5x3xf32>) -> tensor<3x5xf32>
+  %1 = calque.pseudo_inverse %arg1 {tolerance = 1.000000e-02 : f64} : (tensor<?x?x?xf64>) -> tensor<?x?x?xf64>
+  %2 = calque.pseudo_inverse %arg2 {tolerance = 1.000000e-02 : f64} : (tensor<2x4x0xf64>) -> tensor<2x0x4xf64>
+  return
+}
+
+// -----
+
+func.func @expm(%arg0: tensor<3x3xf32>, %arg1: tensor<?x?x?xf64>, %arg2: tensor<2x0x0xf64>) {
+  %0 = calque.expm %arg0 : (tensor<3x3xf32>) -> tensor<3x3xf32>
+  %1 = calque.expm %arg1 : (tensor<?x?x?xf64>) -> tensor<?x?x?xf64>
+  %2 = calque.expm %arg2 : (tensor<2x0x0xf64>) -> tensor<2x0x0xf64>
+  return
+}
