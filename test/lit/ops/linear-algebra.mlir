@@ -22,9 +22,9 @@ func.func @triangular_solve(%arg0: tensor<3x3xf32>, %arg1: tensor<3x2xf32>, %arg
 // -----
 
 func.func @lu_factor(%arg0: tensor<3x3xf32>, %arg1: tensor<?x?x?xf64>, %arg2: tensor<2x0x0xf64>) {
-  %0:2 = calque.lu_factor %arg0 : (tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3xi64>)
-  %1:2 = calque.lu_factor %arg1 : (tensor<?x?x?xf64>) -> (tensor<?x?x?xf64>, tensor<?x?xi64>)
-  %2:2 = calque.lu_factor %arg2 : (tensor<2x0x0xf64>) -> (tensor<2x0x0xf64>, tensor<2x0xi64>)
+  %factors, %order = calque.lu_factor %arg0 : (tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3xi64>)
+  %factors_0, %order_1 = calque.lu_factor %arg1 : (tensor<?x?x?xf64>) -> (tensor<?x?x?xf64>, tensor<?x?xi64>)
+  %factors_2, %order_3 = calque.lu_factor %arg2 : (tensor<2x0x0xf64>) -> (tensor<2x0x0xf64>, tensor<2x0xi64>)
   return
 }
 
@@ -67,54 +67,54 @@ func.func @adjugate(%arg0: tensor<3x3xf32>, %arg1: tensor<?x?x?xf64>, %arg2: ten
 // -----
 
 func.func @slogdet(%arg0: tensor<3x3xf32>, %arg1: tensor<?x?x?xf64>, %arg2: tensor<2x0x0xf64>) {
-  %0:2 = calque.slogdet %arg0 : (tensor<3x3xf32>) -> (tensor<f32>, tensor<f32>)
-  %1:2 = calque.slogdet %arg1 : (tensor<?x?x?xf64>) -> (tensor<?xf64>, tensor<?xf64>)
-  %2:2 = calque.slogdet %arg2 : (tensor<2x0x0xf64>) -> (tensor<2xf64>, tensor<2xf64>)
+  %sign, %logarithm = calque.slogdet %arg0 : (tensor<3x3xf32>) -> (tensor<f32>, tensor<f32>)
+  %sign_0, %logarithm_1 = calque.slogdet %arg1 : (tensor<?x?x?xf64>) -> (tensor<?xf64>, tensor<?xf64>)
+  %sign_2, %logarithm_3 = calque.slogdet %arg2 : (tensor<2x0x0xf64>) -> (tensor<2xf64>, tensor<2xf64>)
   return
 }
 
 // -----
 
 func.func @qr(%arg0: tensor<5x3xf32>, %arg1: tensor<?x?x?xf64>, %arg2: tensor<2x4x0xf64>) {
-  %0:2 = calque.qr %arg0 : (tensor<5x3xf32>) -> (tensor<5x3xf32>, tensor<3x3xf32>)
-  %1:2 = calque.qr %arg1 : (tensor<?x?x?xf64>) -> (tensor<?x?x?xf64>, tensor<?x?x?xf64>)
-  %2:2 = calque.qr %arg2 : (tensor<2x4x0xf64>) -> (tensor<2x4x0xf64>, tensor<2x0x0xf64>)
+  %q, %r = calque.qr %arg0 : (tensor<5x3xf32>) -> (tensor<5x3xf32>, tensor<3x3xf32>)
+  %q_0, %r_1 = calque.qr %arg1 : (tensor<?x?x?xf64>) -> (tensor<?x?x?xf64>, tensor<?x?x?xf64>)
+  %q_2, %r_3 = calque.qr %arg2 : (tensor<2x4x0xf64>) -> (tensor<2x4x0xf64>, tensor<2x0x0xf64>)
   return
 }
 
 // -----
 
 func.func @qr_complete(%arg0: tensor<5x3xf32>, %arg1: tensor<?x?x?xf64>, %arg2: tensor<2x4x0xf64>) {
-  %0:2 = calque.qr_complete %arg0 : (tensor<5x3xf32>) -> (tensor<5x5xf32>, tensor<5x3xf32>)
-  %1:2 = calque.qr_complete %arg1 : (tensor<?x?x?xf64>) -> (tensor<?x?x?xf64>, tensor<?x?x?xf64>)
-  %2:2 = calque.qr_complete %arg2 : (tensor<2x4x0xf64>) -> (tensor<2x4x4xf64>, tensor<2x4x0xf64>)
+  %q, %r = calque.qr_complete %arg0 : (tensor<5x3xf32>) -> (tensor<5x5xf32>, tensor<5x3xf32>)
+  %q_0, %r_1 = calque.qr_complete %arg1 : (tensor<?x?x?xf64>) -> (tensor<?x?x?xf64>, tensor<?x?x?xf64>)
+  %q_2, %r_3 = calque.qr_complete %arg2 : (tensor<2x4x0xf64>) -> (tensor<2x4x4xf64>, tensor<2x4x0xf64>)
   return
 }
 
 // -----
 
 func.func @eigh(%arg0: tensor<3x3xf32>, %arg1: tensor<?x?x?xf64>, %arg2: tensor<2x0x0xf64>) {
-  %0:2 = calque.eigh %arg0 : (tensor<3x3xf32>) -> (tensor<3xf32>, tensor<3x3xf32>)
-  %1:2 = calque.eigh %arg1 : (tensor<?x?x?xf64>) -> (tensor<?x?xf64>, tensor<?x?x?xf64>)
-  %2:2 = calque.eigh %arg2 : (tensor<2x0x0xf64>) -> (tensor<2x0xf64>, tensor<2x0x0xf64>)
+  %values, %vectors = calque.eigh %arg0 : (tensor<3x3xf32>) -> (tensor<3xf32>, tensor<3x3xf32>)
+  %values_0, %vectors_1 = calque.eigh %arg1 : (tensor<?x?x?xf64>) -> (tensor<?x?xf64>, tensor<?x?x?xf64>)
+  %values_2, %vectors_3 = calque.eigh %arg2 : (tensor<2x0x0xf64>) -> (tensor<2x0xf64>, tensor<2x0x0xf64>)
   return
 }
 
 // -----
 
 func.func @svd(%arg0: tensor<5x3xf32>, %arg1: tensor<?x?x?xf64>, %arg2: tensor<2x4x0xf64>) {
-  %0:3 = calque.svd %arg0 : (tensor<5x3xf32>) -> (tensor<5x3xf32>, tensor<3xf32>, tensor<3x3xf32>)
-  %1:3 = calque.svd %arg1 : (tensor<?x?x?xf64>) -> (tensor<?x?x?xf64>, tensor<?x?xf64>, tensor<?x?x?xf64>)
-  %2:3 = calque.svd %arg2 : (tensor<2x4x0xf64>) -> (tensor<2x4x0xf64>, tensor<2x0xf64>, tensor<2x0x0xf64>)
+  %u, %s, %vh = calque.svd %arg0 : (tensor<5x3xf32>) -> (tensor<5x3xf32>, tensor<3xf32>, tensor<3x3xf32>)
+  %u_0, %s_1, %vh_2 = calque.svd %arg1 : (tensor<?x?x?xf64>) -> (tensor<?x?x?xf64>, tensor<?x?xf64>, tensor<?x?x?xf64>)
+  %u_3, %s_4, %vh_5 = calque.svd %arg2 : (tensor<2x4x0xf64>) -> (tensor<2x4x0xf64>, tensor<2x0xf64>, tensor<2x0x0xf64>)
   return
 }
 
 // -----
 
 func.func @svd_full(%arg0: tensor<5x3xf32>, %arg1: tensor<?x?x?xf64>, %arg2: tensor<2x4x0xf64>) {
-  %0:3 = calque.svd_full %arg0 : (tensor<5x3xf32>) -> (tensor<5x5xf32>, tensor<3xf32>, tensor<3x3xf32>)
-  %1:3 = calque.svd_full %arg1 : (tensor<?x?x?xf64>) -> (tensor<?x?x?xf64>, tensor<?x?xf64>, tensor<?x?x?xf64>)
-  %2:3 = calque.svd_full %arg2 : (tensor<2x4x0xf64>) -> (tensor<2x4x4xf64>, tensor<2x0xf64>, tensor<2x0x0xf64>)
+  %u, %s, %vh = calque.svd_full %arg0 : (tensor<5x3xf32>) -> (tensor<5x5xf32>, tensor<3xf32>, tensor<3x3xf32>)
+  %u_0, %s_1, %vh_2 = calque.svd_full %arg1 : (tensor<?x?x?xf64>) -> (tensor<?x?x?xf64>, tensor<?x?xf64>, tensor<?x?x?xf64>)
+  %u_3, %s_4, %vh_5 = calque.svd_full %arg2 : (tensor<2x4x0xf64>) -> (tensor<2x4x4xf64>, tensor<2x0xf64>, tensor<2x0x0xf64>)
   return
 }
 
