@@ -319,6 +319,24 @@ std::vector<Case> allCases() {
                     lcg(5, {1, 200, 200, 100}), lcg(6, {3, 3, 100, 100}));
   });
 
+  // Linear algebra: batches of small matrices, and large ones.
+  for (auto [count, n] :
+       {std::pair<std::int64_t, std::int64_t>{10'000, 3}, {10'000, 6}, {10'000, 12}, {1, 100}, {1, 500}}) {
+    const std::string suffix = "_" + std::to_string(count) + "x" + std::to_string(n);
+    auto matrices = [count = count, n = n] { // symmetric and positive definite
+      Tensor x = lcg(21, {count, n, n}, -1, 1);
+      return matmul(x, x, {.transpose_b = true}) + static_cast<float>(n) * eye(n);
+    };
+    add("cholesky" + suffix, [=] { return compiled([](const Tensor &a) { return linalg::cholesky(a); }, matrices()); });
+    add("inv" + suffix, [=] { return compiled([](const Tensor &a) { return linalg::inv(a); }, matrices()); });
+    add("solve" + suffix, [=, count = count, n = n] {
+      return compiled([](const Tensor &a, const Tensor &b) { return linalg::solve(a, b); }, matrices(),
+                      lcg(22, {count, n, 1}));
+    });
+    add("eigh" + suffix, [=] { return compiled([](const Tensor &a) { return linalg::eigh(a).values; }, matrices()); });
+    add("svd" + suffix, [=] { return compiled([](const Tensor &a) { return linalg::svdvals(a); }, matrices()); });
+  }
+
   add("gelu_bias", [] {
     return compiled([](const Tensor &x, const Tensor &bias) { return gelu(x + bias); }, matrix(), lcg(8, {kColumns}));
   });

@@ -30,7 +30,7 @@ Tensor kalman(const Tensor &drift, const Tensor &measured) {
   struct State {
     Tensor mean, covariance, likelihood;
   };
-  State start{zeros({2, 1}, DType::Float64), 10 * eye(2, DType::Float64), scalar(0.0)};
+  State start{zeros({2, 1}, DType::Float64), 10 * eye(2, DType::Float64), scalar<double>(0)};
   auto step = [&](const State &at, const Tensor &y) {
     Tensor mean = matmul(move, at.mean);
     Tensor p = matmul(matmul(move, at.covariance), move, {.transpose_b = true}) + process;
@@ -56,7 +56,7 @@ int main() {
             << '\n';
 
   auto filter = function(value_and_grad(kalman));
-  auto [likelihood, slope] = filter(scalar(0.3), 0.5 * x + sin(11 * x));
+  auto [likelihood, slope] = filter(scalar<double>(0.3), 0.5 * x + sin(11 * x));
   std::cout << "filter     " << likelihood << ", its slope " << slope << '\n';
 
   // A batch: the eigenvalues of a thousand matrices, and the gradient of the largest of each.
