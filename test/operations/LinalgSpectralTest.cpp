@@ -220,6 +220,19 @@ TEST(LinalgSpectral, Derivatives) {
     EXPECT_NEAR(g[i], 2 * expected[i], 1e-11);
 }
 
+TEST(LinalgSpectral, FullFactorsOfManyExamplesAreThoseOfEach) {
+  std::mt19937 random(8);
+  for (auto [m, n] : std::vector<Sizes>{{4, 2}, {2, 4}, {20, 18}}) {
+    Tensor a = randomTensor(random, {m, n});
+    ManyBody factors = [](const std::vector<Tensor> &in) {
+      auto [q, r] = linalg::qr(in[0], {.complete = true});
+      auto [u, s, vh] = linalg::svd(in[0], {.full_matrices = true});
+      return std::vector<Tensor>{q, r, u, s, vh};
+    };
+    expectBatched({{factors, {a}, true}});
+  }
+}
+
 TEST(LinalgSpectral, EqualValuesGiveNoFiniteGradientOfVectors) {
   Tensor one = eye(3, DType::Float64), weights = tensor<double>({1, 2, 3, 4, 5, 6, 7, 8, 10}, {3, 3});
   auto ofVectors = grad([=](const Tensor &x) { return sum(linalg::eigh(x).vectors * weights); });
