@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <limits>
+#include <numeric>
 #include <set>
 
 namespace calque::testing {
@@ -110,6 +111,34 @@ TYPED_TEST(IntegerTypes, WrapAsThoseOfCpp) {
   expectOfPairs<T>(
       "chain", [](In in) { return maximum(in[0] * in[0] + in[1], in[1]) / 3 - in[0]; },
       [](Wide x, Wide y) { return Wide(static_cast<T>(std::max(Wide(static_cast<T>(x * x + y)), y) / 3)) - x; });
+}
+
+TYPED_TEST(IntegerTypes, HaveTheBitsOfCpp) {
+  using T = TypeParam;
+  using Bits = std::make_unsigned_t<T>;
+  using In = const std::vector<Tensor> &;
+  constexpr int kBits = 8 * sizeof(T);
+  expectOfPairs<T>("and", [](In in) { return in[0] & in[1]; }, [](Wide x, Wide y) { return x & y; });
+  expectOfPairs<T>("or", [](In in) { return in[0] | in[1]; }, [](Wide x, Wide y) { return x | y; });
+  expectOfPairs<T>("xor", [](In in) { return in[0] ^ in[1]; }, [](Wide x, Wide y) { return x ^ y; });
+  expectOfPairs<T>("not", [](In in) { return ~in[0]; }, [](Wide x, Wide) { return ~x; });
+  auto isWithin = [](Wide y) { return y >= 0 && y < kBits; };
+  expectOfPairs<T>(
+      "left", [](In in) { return in[0] << in[1]; },
+      [&](Wide x, Wide y) { return isWithin(y) ? Wide(Bits(Bits(T(x)) << (y % kBits))) : Wide(0); });
+  expectOfPairs<T>(
+      "right", [](In in) { return in[0] >> in[1]; },
+      [&](Wide x, Wide y) { return isWithin(y) ? x >> y
+                                   : x < 0     ? Wide(-1)
+                                               : Wide(0); });
+  expectOfPairs<T>(
+      "popcount", [](In in) { return popcount(in[0]); }, [](Wide x, Wide) { return Wide(std::popcount(Bits(T(x)))); });
+  expectOfPairs<T>(
+      "bit_length", [](In in) { return bit_length(in[0]); },
+      [](Wide x, Wide) { return Wide(std::bit_width(Bits(T(x)))); });
+  expectOfPairs<T>(
+      "gcd", [](In in) { return gcd(in[0], in[1]); },
+      [](Wide x, Wide y) { return std::gcd(x < 0 ? -x : x, y < 0 ? -y : y); });
 }
 
 TYPED_TEST(IntegerTypes, ReduceAndOrderByTheirOwnOrder) {
