@@ -4,7 +4,9 @@
 #include "calque/control_flow.h"
 #include "frontend/core/Apply.h"
 
+#include <limits>
 #include <numeric>
+#include <type_traits>
 
 namespace calque::detail {
 
@@ -30,7 +32,29 @@ Tensor floatsOf(const Operand &x, const ArrayCall &call) {
   return value;
 }
 
-Tensor inReverse(const Tensor &x) { return is_integer(x.dtype()) ? -1 - x : -x; }
+Tensor inReverse(const Tensor &x) {
+  return dispatch(x.dtype(), [&]<typename T>(std::type_identity<T>) {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) // the least number becomes the largest one
+      return Number(std::numeric_limits<T>::lowest() + std::numeric_limits<T>::max()) - x;
+    else
+      return -x;
+  });
+}
+
+std::optional<std::int64_t> foldKnown(const Tensor &integers, std::int64_t initial,
+                                      std::int64_t (*combine)(std::int64_t, std::int64_t)) {
+  if (!integers.is_known())
+    return std::nullopt;
+  std::int64_t result = initial;
+  dispatch(integers.dtype(), [&]<typename T>(std::type_identity<T>) {
+    if constexpr (std::is_integral_v<T>) {
+      const T *first = integers.data<T>();
+      for (std::int64_t i = 0; i < integers.size(); ++i)
+        result = combine(result, static_cast<std::int64_t>(first[i]));
+    }
+  });
+  return result;
+}
 
 std::array<Tensor, 2> paired(const Operand &a, const Operand &b) {
   if (a.isNumber() && !b.isNumber())

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace calque::detail {
@@ -39,6 +40,10 @@ Tensor floatsOf(const Operand &x, const ArrayCall &call);
 
 // A number for each element whose order is the opposite one. Exact: integers don't overflow.
 Tensor inReverse(const Tensor &x);
+
+// Combines the elements of integers one after the other, if they are known now.
+std::optional<std::int64_t> foldKnown(const Tensor &integers, std::int64_t initial,
+                                      std::int64_t (*combine)(std::int64_t, std::int64_t));
 
 // Two operands as tensors. A number adopts the element type of the tensor beside it.
 std::array<Tensor, 2> paired(const Operand &a, const Operand &b);

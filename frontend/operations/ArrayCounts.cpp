@@ -19,14 +19,7 @@ namespace {
 
 // The largest of integers plus 1, or 0 of none, if it is known now.
 std::optional<std::int64_t> knownEnd(const Tensor &numbers) {
-  if (!numbers.is_known())
-    return std::nullopt;
-  std::int64_t end = 0;
-  dispatch(numbers.dtype(), [&]<typename T>(std::type_identity<T>) {
-    for (T number : numbers.to_vector<T>())
-      end = std::max(end, static_cast<std::int64_t>(number) + 1);
-  });
-  return end;
+  return detail::foldKnown(numbers, 0, [](std::int64_t end, std::int64_t number) { return std::max(end, number + 1); });
 }
 
 void requireIntegers(const Tensor &x, const ArrayCall &call) {
@@ -149,10 +142,13 @@ struct Groups {
 
 // The least number of a type.
 Tensor least(DType dtype) {
-  return dispatch(dtype, [&]<typename T>(std::type_identity<T>) {
-    using Limits = std::numeric_limits<T>;
-    return full({}, Number(Limits::has_infinity ? static_cast<T>(-Limits::infinity()) : Limits::lowest()), dtype);
+  const Number number = dispatch(dtype, []<typename T>(std::type_identity<T>) {
+    if constexpr (std::is_integral_v<T>)
+      return Number(std::numeric_limits<T>::lowest());
+    else
+      return Number(-std::numeric_limits<double>::infinity());
   });
+  return full({}, number, dtype);
 }
 
 Tensor largestOf(const Groups &groups, const Tensor &x) {

@@ -149,16 +149,12 @@ namespace {
 
 // The sum of the counts of all entries, if it is known now.
 std::optional<std::int64_t> knownTotal(const Tensor &counts, const Size &size) {
-  if (!counts.is_known())
-    return std::nullopt;
-  std::int64_t total = 0;
-  dispatch(counts.dtype(), [&]<typename T>(std::type_identity<T>) {
-    for (T count : counts.to_vector<T>())
-      total += static_cast<std::int64_t>(count);
-  });
-  if (counts.size() != 1)
+  const std::optional<std::int64_t> total =
+      detail::foldKnown(counts, 0, [](std::int64_t sum, std::int64_t count) { return sum + count; });
+  if (!total || counts.size() != 1)
     return total;
-  return size.is_known() ? std::optional(total * std::int64_t(size)) : std::nullopt; // one number is that of each entry
+  return size.is_known() ? std::optional(*total * std::int64_t(size))
+                         : std::nullopt; // one number is that of each entry
 }
 
 // Repeats each entry as often as its count says.

@@ -12,7 +12,10 @@ namespace {
 template <typename T> T numberOf(const nlohmann::json &value) {
   if (value.is_string()) // not finite
     return static_cast<T>(std::stod(value.get<std::string>()));
-  return static_cast<T>(value.get<detail::Arithmetic<T>>());
+  if constexpr (std::is_integral_v<T>)
+    return value.get<T>();
+  else
+    return static_cast<T>(value.get<double>());
 }
 
 Tensor arrayOf(const nlohmann::json &array) {
