@@ -95,7 +95,7 @@ CALQUE_API Histogram histogram(const Operand &x, const Tensor &edges, HistogramO
 // The histogram with a number of equal bins in the range, or between the smallest and the largest element.
 CALQUE_API Histogram histogram(const Operand &x, std::int64_t bins, HistogramOptions options);
 
-// The sums, products, largest and smallest elements, and means of the entries of x with the same id, for the ids 0, 1,
+// The sums, largest and smallest elements, and means of the entries of x with the same id, for the ids 0, 1,
 // ... before num_segments. `ids` are integers, whose shape is that of the first axes of x. Ids may be in any order. A
 // sum of no entries is 0, a mean NaN, and the largest and the smallest of none are the ends of the type. Eagerly
 // num_segments may be left out, and is the largest id plus 1; in a trace this is a StateError. IndexError, at run time,
