@@ -84,8 +84,9 @@ inline constexpr Real kMostRatio = 30;
 inline void expectSmall(const Matrix &residual, Real norm, std::int64_t n, DType dtype, const char *what) {
   const Real ratio = residual.norm() / (norm * static_cast<Real>(std::max<std::int64_t>(n, 1)) * epsilonOf(dtype));
   EXPECT_TRUE(residual.elements.empty() || norm == 0 || ratio < kMostRatio) << what << ": " << ratio;
-  if (norm == 0)
+  if (norm == 0) {
     EXPECT_EQ(residual.norm(), 0) << what;
+  }
 }
 
 inline Tensor randomMatrices(std::mt19937 &random, DType dtype, const Shape &shape) {

@@ -134,8 +134,9 @@ TEST(LinalgSpectral, SingularValuesHaveSmallResiduals) {
           for (std::int64_t i = 0; i < both; ++i) {
             s.at(i, i) = diagonal.at(i, i);
             EXPECT_GE(s.at(i, i), 0);
-            if (i > 0)
+            if (i > 0) {
               EXPECT_GE(s.at(i - 1, i - 1), s.at(i, i));
+            }
           }
           expectSmall(given - u * (s * vh), given.norm(), std::max(m, n), dtype, "A - U s V^T");
           expectOrthonormal(u, dtype, "1 - U^T U");
