@@ -70,7 +70,8 @@ foreach name = ["add", "sub", "mul", "div", "neg", "abs", "pow", "exp", "log", "
 // Functions for which MLIR has no operation: each is a ScalarFunctionOp of that name.
 class ScalarFunction<string name> : Scalar<"function"> { string functionName = name; }
 foreach name = ["atan", "atan2", "asin", "acos", "sinh", "cosh", "asinh", "acosh", "atanh", "log2", "log10", "exp2",
-                "cbrt", "hypot", "sinc", "sinc_slope", "gcd"] in
+                "cbrt", "hypot", "sinc", "sinc_slope", "gcd", "erfc", "erfcx", "ndtr", "log_ndtr", "erfinv", "ndtri",
+                "i0", "i1", "i0e", "i1e", "lgamma", "digamma", "trigamma", "polygamma2", "polygamma3"] in
   def S_#name : ScalarFunction<name>;
 // A constant of the type of the operand that follows: (S_const "0.5", $x).
 def S_const : Scalar<"constant">;
@@ -170,6 +171,9 @@ class Calque_Op<string mnemonic, list<Trait> traits = []>
   string reference = mnemonic;
   // Elementwise: by how many units in the last place (ULP) a float32 result may be off; docs/accuracy.md is checked against it.
   int ulp = 8;
+  // Elementwise: a function with zeros that are no numbers of the type has few digits near them. A float64 result below
+  // this is compared in units of this.
+  string digitsFrom = "0.0";
 }
 
 // Computing the result takes many steps for each element, so that keeping it is cheaper than computing it again.

@@ -8,6 +8,7 @@
 #include "codegen/native/HalfConversions.h"
 #include "codegen/native/IntegerFunctions.h"
 #include "codegen/native/NativeCode.h"
+#include "codegen/native/SpecialFunctions.h"
 #include "codegen/native/Target.h"
 #include "ir/Dialect.h"
 #include "ir/Opaque.h"
@@ -56,8 +57,8 @@ void useOwnFunctions(Operation *function, bool fma) {
   for (Operation *op : ops) {
     OpBuilder builder(op);
     Value value;
-    for (auto *emitFunction :
-         {emitFloat32Function, emitFloat64Function, emitIntegerFunction, emitDivision, emitHalfConversion})
+    for (auto *emitFunction : {emitFloat32Function, emitFloat64Function, emitSpecialFunction, emitIntegerFunction,
+                               emitDivision, emitHalfConversion})
       if (!value)
         value = emitFunction(builder, op, fma);
     if (value) {

@@ -43,3 +43,11 @@ TEST(ElementwisePage, Bits) {
   EXPECT_EQ(row.to_vector<int>(), rows);
   EXPECT_EQ(bit.to_vector<int>(), bits);
 }
+
+TEST(ElementwisePage, Tail) {
+  Tensor x = tensor({-40.0f});
+  Tensor logarithm = log_ndtr(x);                                             // -804.608
+  Tensor slope = grad([](const Tensor &at) { return sum(log_ndtr(at)); })(x); // 40.025
+  EXPECT_NEAR(logarithm.item<float>(), -804.608, 1e-3);
+  EXPECT_NEAR(slope.item<float>(), 40.025, 1e-3);
+}

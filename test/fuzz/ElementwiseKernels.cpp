@@ -60,7 +60,8 @@ Real deviation(const std::function<Real(const Real *)> &f, std::span<const Uncer
 
 } // namespace
 
-void elementwiseBy(const Call &call, const std::function<Real(const Real *)> &f, int roundings, int ulp) {
+void elementwiseBy(const Call &call, const std::function<Real(const Real *)> &f, int roundings, int ulp,
+                   double digitsFrom) {
   std::vector<Broadcast> places;
   for (const Array *operand : call.x)
     places.emplace_back(operand->type.dims, call.shape());
@@ -96,7 +97,8 @@ void elementwiseBy(const Call &call, const std::function<Real(const Real *)> &f,
       bool isExact = roundTo(roundings > 1 ? DType::Float32 : dtype, value) == value;
       if (roundings < 0) {
         // The limits are those of float32. float64 is the C library's, whose manual gives up to 4 for some functions.
-        own = (dtype == DType::Float64 ? std::max(ulp, 4) : ulp) * epsilonOf(dtype) * std::fabs(value);
+        const Real magnitude = std::max(std::fabs(value), dtype == DType::Float64 ? static_cast<Real>(digitsFrom) : 0);
+        own = (dtype == DType::Float64 ? std::max(ulp, 4) : ulp) * epsilonOf(dtype) * magnitude;
       } else if (roundings > 0 &&
                  !(call.machine && (isExact || (roundings == 1 && dtype == DType::Float32)) && exactOperands))
         own = roundings * epsilonOf(dtype) * std::fabs(value);

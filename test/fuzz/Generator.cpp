@@ -32,6 +32,8 @@ std::string_view hookReason(OpId op) {
       {"sigmoid_slope", "the derivative of sigmoid makes it"},
       {"softplus_slope", "the derivative of softplus makes it"},
       {"sinc_slope", "the derivative of sinc makes it"},
+      {"polygamma2", "the derivative of trigamma makes it"},
+      {"polygamma3", "the derivative of trigamma makes it"},
       {"known", "an eager tape makes it, of an operation's results and what they were"},
       {"extern", "the fuzzer defines some of its own"},
       {"cond", "it holds programs, which are recorded with it"},

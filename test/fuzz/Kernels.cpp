@@ -68,7 +68,7 @@ void evaluate(const Call &call) {
       if (divisor.value == 0)
         throw Failure{"DivisionError", std::string(schema.mnemonic) + ": an integer is divided by zero"};
     }
-  elementwiseBy(call, facts.reference, facts.roundings, facts.ulp);
+  elementwiseBy(call, facts.reference, facts.roundings, facts.ulp, facts.digitsFrom);
   if (call.machine && (call.step.op == OpId::Mod || call.step.op == OpId::Fmod))
     openRemainders(call);
 }

@@ -70,7 +70,8 @@ const KernelTable &sourceKernels();
 Num seal(const Call &call, Real value, Real off, Real apart, Real own, Real ownApart);
 
 // The call's elements by f, which rounds so often; with -1 its results are off by up to `ulp` units in the last place.
-void elementwiseBy(const Call &call, const std::function<Real(const Real *)> &f, int roundings, int ulp = 0);
+void elementwiseBy(const Call &call, const std::function<Real(const Real *)> &f, int roundings, int ulp = 0,
+                   double digitsFrom = 0);
 
 // Remainders repeat themselves, so that what an operand's bounds give at their ends says nothing of what lies between:
 // those of operands that are off by a part of the divisor are unknown.

@@ -10,6 +10,7 @@
 #include "schema/Cotangents.h"
 #include "schema/Schema.h"
 #include "test/operations/References.h"
+#include "test/operations/SpecialReferences.h"
 
 #include <cstdint>
 #include <memory>
@@ -204,6 +205,7 @@ struct Facts {
   double low = -3, high = 3;
   int ulp = 8; // by how many units in the last place a result that is not correctly rounded may be off
   reference::Reference reference = nullptr;
+  double digitsFrom = 0; // a float64 result below it may be off by as much as it
 };
 const Facts &factsOf(OpId op);
 

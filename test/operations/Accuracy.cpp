@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::int64_t kChunk = 1 << 20;
 
-template <typename F, typename T> double errorOf(F result, T exact) {
+// `least`: smaller results have its units.
+template <typename F, typename T> double errorOf(F result, T exact, double least = 0) {
   constexpr int kLeast = std::numeric_limits<F>::min_exponent - 1, kMost = std::numeric_limits<F>::max_exponent - 1;
   if (std::isnan(exact) || std::isnan(result))
     return std::isnan(exact) && std::isnan(result) ? 0 : HUGE_VAL;
@@ -24,6 +25,8 @@ template <typename F, typename T> double errorOf(F result, T exact) {
   if (std::fabs(exact) > beyond)
     exact = std::copysign(beyond, exact);
   int exponent = exact == 0 ? kLeast : std::clamp(std::ilogb(exact), kLeast, kMost);
+  if (least > 0)
+    exponent = std::max(exponent, std::ilogb(least));
   return static_cast<double>(std::ldexp(std::fabs(found - exact), std::numeric_limits<F>::digits - 1 - exponent));
 }
 
@@ -51,7 +54,7 @@ void compare(Worst &worst, const ElementwiseCase &op, const Operands<F> &x, cons
     if constexpr (std::is_same_v<T, double>)
       error = fastError(results[i], op.fastReference(operands));
     else
-      error = errorOf(results[i], op.reference(operands));
+      error = errorOf(results[i], op.reference(operands), std::is_same_v<F, double> ? op.digitsFrom : 0);
     if (error > worst.ulp || worst.operands.empty()) {
       worst.ulp = error;
       worst.operands.clear();
@@ -66,7 +69,7 @@ void compare(Worst &worst, const ElementwiseCase &op, const Operands<F> &x, cons
 template <typename F> Worst finished(Worst worst, const ElementwiseCase &op) {
   std::vector<Real> x(worst.operands.begin(), worst.operands.end());
   worst.exact = op.reference(x.data());
-  worst.ulp = errorOf(static_cast<F>(worst.result), worst.exact);
+  worst.ulp = errorOf(static_cast<F>(worst.result), worst.exact, std::is_same_v<F, double> ? op.digitsFrom : 0);
   return worst;
 }
 

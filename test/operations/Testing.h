@@ -5,6 +5,7 @@
 #include "schema/Schema.h"
 #include "test/Tensors.h"
 #include "test/operations/References.h"
+#include "test/operations/SpecialReferences.h"
 
 #include <algorithm>
 #include <string_view>
@@ -22,6 +23,7 @@ struct ElementwiseCase {
   reference::ReferenceIn<double> fastReference; // in double
   Body function;                                // the public one
   int ulp;                                      // by how many of them a float32 result may be off
+  double digitsFrom;                            // a float64 result below it has its units
 
   const schema::OperationSchema &schema() const { return schema::schemaOf(id); }
   std::string name() const { return std::string(schema().mnemonic); }

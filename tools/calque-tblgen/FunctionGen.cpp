@@ -196,7 +196,7 @@ void emitTestData(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
       operands += i ? ", const Operand &" : "const Operand &";
     os << "}, reference::wrap(reference::" << name << "_<Real>), reference::wrap(reference::" << name
        << "_<double>), wrap(static_cast<Tensor (*)(" << operands << ")>(::calque::" << op.function() << ")), "
-       << op.record().getValueAsInt("ulp") << "},\n";
+       << op.record().getValueAsInt("ulp") << ", " << op.record().getValueAsString("digitsFrom") << "},\n";
   }
 }
 
@@ -233,7 +233,8 @@ void emitFuzzData(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
       std::vector<llvm::StringRef> domain = op.record().getValueAsListOfStrings("domain");
       os << ", " << roundingsOf(op.scalar()) << ", " << domain[0] << ", " << domain[1] << ", "
          << op.record().getValueAsInt("ulp")
-         << ", reference::wrap(reference::" << op.record().getValueAsString("reference") << "_<Real>)";
+         << ", reference::wrap(reference::" << op.record().getValueAsString("reference") << "_<Real>), "
+         << op.record().getValueAsString("digitsFrom");
     }
     os << "},\n";
   }

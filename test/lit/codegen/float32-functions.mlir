@@ -64,3 +64,25 @@ func.func @elementary(%x: tensor<64xf32>) -> tensor<64xf32> {
   %13 = calque.hypot %12, %x : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
   return %13 : tensor<64xf32>
 }
+
+// -----
+
+// CHECK-LABEL: llvm.func @calque.kernel_0(
+// CHECK: llvm.return
+func.func @special(%x: tensor<64xf32>) -> tensor<64xf32> {
+  %0 = calque.erfc %x : (tensor<64xf32>) -> tensor<64xf32>
+  %1 = calque.erfcx %0 : (tensor<64xf32>) -> tensor<64xf32>
+  %2 = calque.ndtr %1 : (tensor<64xf32>) -> tensor<64xf32>
+  %3 = calque.log_ndtr %2 : (tensor<64xf32>) -> tensor<64xf32>
+  %4 = calque.ndtri %3 : (tensor<64xf32>) -> tensor<64xf32>
+  %5 = calque.erfinv %4 : (tensor<64xf32>) -> tensor<64xf32>
+  %6 = calque.i0 %5 : (tensor<64xf32>) -> tensor<64xf32>
+  %7 = calque.i1 %6 : (tensor<64xf32>) -> tensor<64xf32>
+  %8 = calque.i0e %7 : (tensor<64xf32>) -> tensor<64xf32>
+  %9 = calque.i1e %8 : (tensor<64xf32>) -> tensor<64xf32>
+  %10 = calque.lgamma %9 : (tensor<64xf32>) -> tensor<64xf32>
+  %11 = calque.digamma %10 : (tensor<64xf32>) -> tensor<64xf32>
+  %12 = calque.trigamma %11 : (tensor<64xf32>) -> tensor<64xf32>
+  %13 = calque.sinc %12 : (tensor<64xf32>) -> tensor<64xf32>
+  return %13 : tensor<64xf32>
+}
