@@ -25,14 +25,16 @@ def Calque_Atan2Op : Calque_BinaryOp<"atan2", "elementwiseFloat"> {
 def Calque_AsinOp : Calque_FunctionOp<"asin"> {
   let summary = "The arc sine, in radians from -pi/2 to pi/2; NaN beyond -1 and 1";
   let scalar = (S_asin $x);
-  let partials = [(Apply "rsqrt", (Apply "mul", (Apply "sub", (Constant "1.0"), $x), (Apply "add", (Constant "1.0"), $x)))];
+  let partials = [(Apply "div", (Constant "1.0"), (Apply "sqrt",
+    (Apply "mul", (Apply "sub", (Constant "1.0"), $x), (Apply "add", (Constant "1.0"), $x))))];
   let domain = ["-0.9", "0.9"];
 }
 def Calque_AcosOp : Calque_FunctionOp<"acos"> {
   let summary = "The arc cosine, in radians from 0 to pi; NaN beyond -1 and 1";
   let scalar = (S_acos $x);
   let partials = [(Apply "neg",
-    (Apply "rsqrt", (Apply "mul", (Apply "sub", (Constant "1.0"), $x), (Apply "add", (Constant "1.0"), $x))))];
+    (Apply "div", (Constant "1.0"), (Apply "sqrt",
+    (Apply "mul", (Apply "sub", (Constant "1.0"), $x), (Apply "add", (Constant "1.0"), $x)))))];
   let domain = ["-0.9", "0.9"];
 }
 def Calque_SinhOp : Calque_FunctionOp<"sinh"> {
@@ -54,8 +56,8 @@ def Calque_AsinhOp : Calque_FunctionOp<"asinh"> {
 def Calque_AcoshOp : Calque_FunctionOp<"acosh"> {
   let summary = "The inverse of cosh, which is not negative; NaN below 1";
   let scalar = (S_acosh $x);
-  let partials = [(Apply "mul", (Apply "rsqrt", (Apply "sub", $x, (Constant "1.0"))),
-                                (Apply "rsqrt", (Apply "add", $x, (Constant "1.0"))))];
+  let partials = [(Apply "div", (Apply "div", (Constant "1.0"), (Apply "sqrt", (Apply "sub", $x, (Constant "1.0")))),
+                                (Apply "sqrt", (Apply "add", $x, (Constant "1.0"))))];
   let domain = ["1.2", "4.0"];
 }
 def Calque_AtanhOp : Calque_FunctionOp<"atanh"> {
