@@ -59,7 +59,7 @@ Value foldUnary(Operation *op, const Algebra &algebra) {
     if (algebra.idempotent)
       return x;
   }
-  if (Value of = negated(x); of && algebra.ignoresSign) {
+  if (Value of = negated(x); of && algebra.ignoresSign && !ElementType(x).isUnsigned()) { // whose -x is none
     op->setOperand(0, of);
     return op->getResult(0);
   }

@@ -1,5 +1,6 @@
 // The rules of reductions, and the expansions of the composite ones.
 #include "ir/BatchRule.h"
+#include "ir/ElementType.h"
 #include "ir/GradientRule.h"
 #include "schema/TypeRules.h"
 
@@ -135,7 +136,17 @@ void ProdOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::Sma
 void MeanOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
                       SmallVectorImpl<Value> &operandCotangents) {
   GradientRule rule(builder, getLoc(), getResult());
-  Value share = rule.create<DivOp>(cotangents[0], rule.create<AxisSizeOp>(getX(), getAxes()));
+  Value x = getX(), g = cotangents[0];
+  // float16 has no number of elements above 65,504, and a half few of those below.
+  const bool isHalf = ElementType(x).isHalf();
+  auto as = [&](Value value, Type type) -> Value { return rule.create<CastOp>(value, TypeAttr::get(type)); };
+  if (isHalf) {
+    g = as(g, builder.getF32Type());
+    x = as(x, builder.getF32Type());
+  }
+  Value share = rule.create<DivOp>(g, rule.create<AxisSizeOp>(x, getAxes()));
+  if (isHalf)
+    share = as(share, getElementTypeOrSelf(getX()));
   operandCotangents.assign(
       1, rule.create<BroadcastLikeOp>(withDims(rule, share, getX(), getAxes(), getKeepdims()), getX()));
 }

@@ -77,6 +77,12 @@ private:
 Value emitHalfConversion(OpBuilder &builder, Operation *op, bool fma) {
   if (auto constant = dyn_cast<arith::ConstantOp>(op); constant && getElementTypeOrSelf(constant.getType()).isBF16())
     return HalfEmitter(builder, op->getLoc(), constant.getType(), fma).constant(constant);
+  // MLIR makes one conversion of two that follow each other.
+  if (isa<arith::FPToSIOp, arith::FPToUIOp>(op) && getElementTypeOrSelf(op->getOperand(0).getType()).isBF16()) {
+    HalfEmitter emitter(builder, op->getLoc(), op->getOperand(0).getType(), fma);
+    op->setOperand(0, emitter.bfloat16ToFloat32(op->getOperand(0)));
+    return {};
+  }
   if (!isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp>(op))
     return {};
   Value x = op->getOperand(0);
@@ -90,7 +96,7 @@ Value emitHalfConversion(OpBuilder &builder, Operation *op, bool fma) {
     return emitter.widen(emitter.widen(x));
   if (!ir::ElementType(to).isHalf() || (from.isF32() && to.isF16()))
     return {};
-  if (isa<IntegerType>(from)) // MLIR makes one conversion of two that follow each other
+  if (isa<IntegerType>(from))
     x = emitter.fromInteger(x, isa<arith::UIToFPOp>(op));
   if (getElementTypeOrSelf(x.getType()).isF64())
     x = emitter.float64ToOdd(x);

@@ -51,7 +51,8 @@ void useOwnFunctions(Operation *function, bool fma) {
   function->walk([&](Operation *op) {
     if (isa_and_present<math::MathDialect>(op->getDialect()) ||
         isa<ir::ScalarFunctionOp, arith::RemFOp, arith::DivSIOp, arith::RemSIOp, arith::DivUIOp, arith::RemUIOp,
-            arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp, arith::ConstantOp>(op))
+            arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp,
+            arith::ConstantOp>(op))
       ops.push_back(op);
   });
   for (Operation *op : ops) {

@@ -333,11 +333,12 @@ constexpr unsigned kRegisterBits = 128;
 
 // A vector of a whole register, of which code generation knows nothing.
 llvm::Value *hide(llvm::IRBuilder<> &builder, llvm::Value *vector) {
-  llvm::Type *type = vector->getType();
+  // As integers: few processors have registers for vectors of halves.
+  llvm::Type *own = vector->getType(), *type = llvm::FixedVectorType::get(builder.getInt32Ty(), kRegisterBits / 32);
   const bool isX86 = builder.GetInsertBlock()->getModule()->getTargetTriple().isX86();
   auto *same = llvm::InlineAsm::get(llvm::FunctionType::get(type, {type}, false), "", isX86 ? "=x,0" : "=w,0",
                                     /*hasSideEffects=*/false);
-  return builder.CreateCall(same, {vector});
+  return builder.CreateBitCast(builder.CreateCall(same, {builder.CreateBitCast(vector, type)}), own);
 }
 
 // Replaces the call of an opaque function by its operand. A vector stays opaque to code generation where the CPU has no

@@ -17,6 +17,9 @@
 #include "frontend/gradients/CustomGradient.h"
 #include "frontend/gradients/Tape.h"
 
+#include <deque>
+#include <vector>
+
 namespace calque {
 namespace detail {
 
@@ -113,9 +116,62 @@ void applyInMode(OpId op, Operands operands, std::span<const schema::Attribute> 
     runEagerly(op, operands, attributes, results, where);
 }
 
-void applyTo(OpId op, Operands operands, std::span<const schema::Attribute> attributes, Results &results,
+// Whether an operand is an index or a condition, whose element type is apart from the data's.
+bool isSelecting(const schema::OperationSchema &schema, std::size_t operand) {
+  return operand < 32 && (schema.selecting >> operand & 1);
+}
+
+// Indices of few bits, or without a sign, as int64: transformations compute with indices, and would go beyond such
+// types. What is beyond int64 becomes its largest number, which is an index of nothing.
+Tensor wideIndex(const Tensor &index, SourceLocation where) {
+  auto applied = [&](OpId op, std::initializer_list<const Tensor *> operands,
+                     std::span<const schema::Attribute> attributes) {
+    Results results;
+    applyInMode(op, {operands.begin(), operands.size()}, attributes, results, where);
+    return std::move(results[0]);
+  };
+  const schema::Attribute wide = DType::Int64;
+  Tensor bounded = index;
+  if (index.dtype() == DType::UInt64) {
+    const Tensor largest = makeScalar(Number(INT64_MAX), DType::UInt64, where);
+    bounded = applied(OpId::Minimum, {&index, &largest}, {});
+  }
+  return applied(OpId::Cast, {&bounded}, {&wide, 1});
+}
+
+// The operands, those that are such indices replaced.
+class WideIndices {
+public:
+  WideIndices(OpId op, Operands given, SourceLocation where) : operands(given) {
+    const schema::OperationSchema &schema = schema::schemaOf(op);
+    if (schema.selecting == 0)
+      return;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      if (!isSelecting(schema, i) || !given[i]->impl())
+        continue;
+      const DType dtype = given[i]->impl()->type->dtype;
+      if (!is_integer(dtype) || dtype == DType::Int32 || dtype == DType::Int64)
+        continue;
+      if (pointers.empty())
+        pointers.assign(given.begin(), given.end());
+      pointers[i] = &wide.emplace_back(wideIndex(*given[i], where));
+    }
+    if (!pointers.empty())
+      operands = pointers;
+  }
+  operator Operands() const { return operands; }
+
+private:
+  Operands operands;
+  std::deque<Tensor> wide;
+  std::vector<const Tensor *> pointers;
+};
+
+void applyTo(OpId op, Operands given, std::span<const schema::Attribute> attributes, Results &results,
              SourceLocation where) {
   where = userLine(where);
+  const WideIndices wide(op, given, where);
+  const Operands operands = wide;
   applyInMode(op, operands, attributes, results, where);
   if (observing && !currentTrace()) [[unlikely]]
     (*observing)(op, {results.data(), results.size()}, where);
@@ -141,11 +197,6 @@ std::vector<Tensor> allResults(OpId op, Operands operands, std::span<const schem
   Results results;
   applyTo(op, operands, attributes, results, where);
   return {std::make_move_iterator(results.begin()), std::make_move_iterator(results.end())};
-}
-
-// Whether an operand is an index or a condition, whose element type is apart from the data's.
-bool isSelecting(const schema::OperationSchema &schema, std::size_t operand) {
-  return operand < 32 && (schema.selecting >> operand & 1);
 }
 
 // The element type that C++ numbers among the data adopt: that of the first tensor that is not bool.

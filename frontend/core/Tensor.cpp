@@ -230,8 +230,8 @@ static TypeRef typeOfBytes(const char *function, DType dtype, std::span<const st
 DType default_dtype() { return detail::defaultType.load(std::memory_order_relaxed); }
 void set_default_dtype(DType dtype, SourceLocation where) {
   if (!is_floating(dtype))
-    throw ValueError(
-        absl::StrCat("set_default_dtype: takes ", names_of({DTypeKind::Float}), ", not ", name_of(dtype)), where);
+    throw ValueError(absl::StrCat("set_default_dtype: takes ", names_of({DTypeKind::Float}), ", not ", name_of(dtype)),
+                     where);
   detail::defaultType = dtype;
 }
 
@@ -417,6 +417,10 @@ Tensor Operand::toTensor(DType dtype) const {
   }
   if (dtype == DType::Bool)
     throw DTypeError("a size can't become bool", detail::userLine(where_));
+  if (is_integer(dtype) && size_of(dtype) < 4)
+    throw DTypeError(
+        absl::StrCat("a size that only the call knows may not fit ", name_of(dtype), "; cast the tensor beside it"),
+        detail::userLine(where_));
   schema::Attribute type = dtype;
   return dtype == DType::Int64 ? tensor_ : detail::apply(schema::OpId::Cast, {&tensor_, 1}, {&type, 1}, where_);
 }

@@ -192,9 +192,7 @@ void scatter(const Variable &variable, Tensor (*write)(const Operand &, const Op
   CallSite site(where, name);
   auto at = [&](const Tensor &x) { return Operand(x, where); };
   // -x has no largest negative integer, and -1 - x has all.
-  auto turned = [&](const Tensor &x) {
-    return !turns ? x : is_integer(x.dtype()) ? sub(Operand(-1, where), at(x)) : neg(at(x));
-  };
+  auto turned = [&](const Tensor &x) { return !turns ? x : is_integer(x.dtype()) ? bitwise_not(at(x)) : neg(at(x)); };
   std::array<Tensor, 3> operands{Tensor(), indices.toTensor(DType::Int64), updates.toTensor(variable.dtype(where))};
   update(variable, std::move(operands), where,
          [&](std::span<const Tensor> of) { return turned(write(at(turned(of[0])), at(of[1]), at(turned(of[2])), 0)); });

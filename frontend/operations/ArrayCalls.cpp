@@ -26,10 +26,15 @@ std::vector<std::int64_t> ArrayCall::axes(const AxisList &list, const Tensor &x)
 Tensor floatsOf(const Operand &x, const ArrayCall &call) {
   Tensor value = x.toTensor();
   if (!is_floating(value.dtype()))
-    throw DTypeError(absl::StrCat(call.function, ": takes ", names_of({DTypeKind::Float}), ", not ",
-                                  typeOf(value), "; use cast(x, DType::Float32)"),
+    throw DTypeError(absl::StrCat(call.function, ": takes ", names_of({DTypeKind::Float}), ", not ", typeOf(value),
+                                  "; use cast(x, DType::Float32)"),
                      call.where);
   return value;
+}
+
+Tensor asInt64(const Tensor &integers) {
+  const bool mayBeBeyond = integers.dtype() == DType::UInt64;
+  return cast(mayBeBeyond ? minimum(integers, std::numeric_limits<std::int64_t>::max()) : integers, DType::Int64);
 }
 
 Tensor inReverse(const Tensor &x) {

@@ -37,7 +37,7 @@ Tensor bincount(const Operand &x, BincountOptions options) {
   requireIntegers(given, call);
   if (given.rank() != 1)
     throw ShapeError(absl::StrCat("bincount: takes a vector, not ", typeOf(given)), call.where);
-  const Tensor numbers = cast(given, DType::Int64);
+  const Tensor numbers = detail::asInt64(given);
   std::optional<std::int64_t> length = options.length;
   if (!length) {
     length = knownEnd(given);

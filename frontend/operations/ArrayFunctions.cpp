@@ -201,7 +201,7 @@ Tensor round(const Operand &x, std::int64_t decimals) {
   const Tensor value = x.toTensor();
   if (decimals == 0 || !is_floating(value.dtype()))
     return round(Operand(value, where)); // round() refuses other types
-  if (is_half(value.dtype())) // which has no numbers large enough to multiply by
+  if (is_half(value.dtype()))            // which has no numbers large enough to multiply by
     return cast(round(cast(Operand(value, where), DType::Float32), decimals), value.dtype());
   const std::int64_t largest = value.dtype() == DType::Float32 ? std::numeric_limits<float>::max_exponent10
                                                                : std::numeric_limits<double>::max_exponent10;

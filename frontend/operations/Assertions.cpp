@@ -71,8 +71,8 @@ Tensor check_numerics(const Operand &x, const std::string &message) {
   CallSite library(where, "check_numerics");
   Tensor value = x.toTensor();
   if (!is_floating(value.dtype()))
-    throw DTypeError(
-        absl::StrCat("check_numerics: takes ", names_of({DTypeKind::Float}), ", not ", typeOf(value)), where);
+    throw DTypeError(absl::StrCat("check_numerics: takes ", names_of({DTypeKind::Float}), ", not ", typeOf(value)),
+                     where);
   Tensor stopped = stop_gradient(Operand(value, where));
   assertElements(isfinite(Operand(stopped, where)), {stopped},
                  absl::StrCat("check_numerics: an element is NaN or infinite", behind(message)), where);

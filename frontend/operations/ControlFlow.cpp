@@ -195,7 +195,11 @@ Tensor rangeBound(const char *operation, const char *what, const Tensor &bound, 
   const schema::TensorType &type = *implOf(bound, where).type;
   if (type.rank() != 0 || !is_integer(type.dtype))
     throw ShapeError(absl::StrCat(operation, ": ", what, " must be an integer scalar, not ", type.str()), where);
-  return type.dtype == DType::Int64 ? bound : cast(Operand(bound, where), DType::Int64);
+  if (type.dtype == DType::Int64)
+    return bound;
+  if (type.dtype != DType::UInt64)
+    return cast(Operand(bound, where), DType::Int64);
+  return cast(Operand(minimum(Operand(bound, where), Operand(INT64_MAX, where)), where), DType::Int64); // never reached
 }
 
 Tensor isBefore(const Tensor &i, const Tensor &end, std::int64_t step, SourceLocation where) {

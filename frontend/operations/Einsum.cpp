@@ -204,7 +204,7 @@ private:
         kept += term.letters[i];
       else
         axes.push_back(static_cast<std::int64_t>(i));
-    return axes.empty() ? term : Lettered{sum(Operand(term.tensor, where), axes), kept};
+    return axes.empty() ? term : Lettered{total(term.tensor, axes), kept};
   }
 
   // The pairs in whose order the tensors are multiplied.
@@ -231,6 +231,12 @@ private:
     return ProductOrder(std::move(factors), setOf(output), std::move(lengths)).pairs();
   }
 
+  // In the type of the tensors, as products have it: sums of small integers are of a larger one.
+  Tensor total(const Tensor &x, const std::vector<std::int64_t> &axes) const {
+    const Tensor sums = sum(Operand(x, where), axes);
+    return sums.dtype() == x.dtype() ? sums : cast(Operand(sums, where), x.dtype());
+  }
+
   // If a tensor has a letter twice, takes the elements at which both indices are the same: sets the others to zero, and
   // sums over one of the two dimensions.
   Lettered diagonal(Lettered term) const {
@@ -250,8 +256,7 @@ private:
         Tensor isSame = iota(rows, DType::Int64, static_cast<std::int64_t>(i)) ==
                         iota(columns, DType::Int64, static_cast<std::int64_t>(j));
         Tensor kept = calque::where(Operand(isSame, where), Operand(term.tensor, where), 0);
-        term = {sum(Operand(kept, where), {static_cast<std::int64_t>(j)}),
-                term.letters.substr(0, j) + term.letters.substr(j + 1)};
+        term = {total(kept, {static_cast<std::int64_t>(j)}), term.letters.substr(0, j) + term.letters.substr(j + 1)};
       }
     return term;
   }

@@ -109,6 +109,10 @@ struct Ends {
       dtype = options.dtype.value_or(a.dtype());
       for (const Tensor &end : {start, stop})
         requireFloat(end.dtype(), detail::typeOf(end), call);
+      if (is_half(start.dtype())) { // which has few of the numbers of elements
+        start = cast(start, DType::Float32);
+        stop = cast(stop, DType::Float32);
+      }
     }
     requireFloat(dtype, name_of(dtype), call);
   }

@@ -162,7 +162,7 @@ private:
       const Counted counted = countedRows(*rows, size);
       return iota({counted.count}, DType::Int64) * counted.step + counted.start;
     }
-    const Tensor entries = cast(places[i].entries(), DType::Int64);
+    const Tensor entries = detail::asInt64(places[i].entries());
     return where(entries < 0, entries + Operand(size).toTensor(DType::Int64), entries);
   }
 

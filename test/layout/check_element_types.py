@@ -39,7 +39,6 @@ TABLE = "schema/include/calque/dtype.h"
 LISTS = {
     "frontend/core/Apply.cpp": 1,  # the type of a number of C++ among tensors
     "frontend/core/Tensor.cpp": 1,  # the same
-    "frontend/include/calque/arrays/making.h": 1,  # the same
     "frontend/include/calque/number.h": 1,  # the same
     "tools/calque-kernels.cpp": 1,  # the cases that it measures
     "training/Config.cpp": 1,  # what configurations say

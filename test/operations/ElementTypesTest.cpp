@@ -208,6 +208,16 @@ TYPED_TEST(IntegerTypes, AreIndices) {
   } else {
     EXPECT_THROW(gather(iota({100}, DType::Int32, 0), tensor<T>({T(200)})), IndexError);
   }
+  // Of many examples, whose places are computed with indices. 300 rows are more than small types count.
+  const Tensor many = reshape(iota({300 * 100}, DType::Int32, 0), {300, 100}), each = full({300, 1}, 99, dtype_of<T>);
+  const Tensor ofEach = both([&](const Tensor &i) { return vmap(taken)(many, i); }, each);
+  EXPECT_EQ(ofEach.template to_vector<int>()[299], 299 * 100 + 99);
+  const Tensor put = both(
+      [&](const Tensor &i) {
+        return vmap([](const Tensor &a, const Tensor &k) { return scatter_set(a, k, gather(a, k) * 2); })(many, i);
+      },
+      each);
+  EXPECT_EQ(put.template to_vector<int>()[299 * 100 + 99], 2 * (299 * 100 + 99));
   // In a loop whose values are scalars.
   auto loop = function([](const Tensor &a, const Tensor &i) {
     Tensor sum = zeros({}), k = i;
@@ -235,6 +245,13 @@ TYPED_TEST(IntegerTypes, RefuseDivisionByZeroAndNumbersThatDoNotFit) {
   }
   if (sizeof(T) < 4) {
     EXPECT_THROW(x + 70'000, ValueError);
+  }
+  auto sized =
+      function([](const Tensor &a) { return a + a.shape()[0]; }, {.input_signature = {TensorSpec<T>({kDynamic})}});
+  if constexpr (sizeof(T) < 4) {
+    EXPECT_THROW(sized(x), DTypeError);
+  } else {
+    EXPECT_EQ(sized(x).template to_vector<T>(), (std::vector<T>{3, 4}));
   }
   EXPECT_EQ((x + std::numeric_limits<T>::max()).template to_vector<T>()[0], std::numeric_limits<T>::min());
 }
@@ -370,6 +387,38 @@ TEST(ElementTypes, ConvertAsCpp) {
                          cast(some, target.dtype));
         });
     });
+}
+
+// Found by a reader who wrote programs with them.
+TEST(ElementTypes, ThatUsersMixed) {
+  auto same = [](auto f, const auto &...in) { return both(f, in...); };
+  // The negative of a number without a sign is another number.
+  EXPECT_EQ(valuesOf(same([](const Tensor &x) { return abs(-x); }, tensor<std::uint8_t>({1, 200}))),
+            (std::vector<double>{255, 56}));
+  // float16 does not have this number of elements.
+  const Tensor many = full({70'000}, 1.0, DType::Float16);
+  auto gradient = [](const Tensor &x) { return grad([](const Tensor &y) { return mean(y); })(x); };
+  EXPECT_EQ(valuesOf(same(gradient, many))[0], double(float(float16(1 / 70'000.0))));
+  // Two to four halves are no whole register.
+  for (std::int64_t n = 1; n < 9; ++n) {
+    const Tensor x = full({n}, 3, DType::Float16);
+    same([](const Tensor &a, const Tensor &b) { return a / b; }, x, x);
+  }
+  // bfloat16 to 64 bits.
+  EXPECT_EQ(valuesOf(same([](const Tensor &x) { return cast(x, DType::Int64); }, tensor<bfloat16>({1.5, -7}))),
+            (std::vector<double>{1, -7}));
+  EXPECT_EQ(valuesOf(same([](const Tensor &x) { return cast(x, DType::UInt64); }, tensor<bfloat16>({1.5, 7}))),
+            (std::vector<double>{1, 7}));
+  // Letters of one tensor alone, of a small type.
+  const Tensor a = full({2, 3}, 100, DType::UInt8), b = full({3}, 2, DType::UInt8);
+  const Tensor e = same([](const Tensor &x, const Tensor &y) { return einsum("ij,j->j", {x, y}); }, a, b);
+  EXPECT_EQ(e.dtype(), DType::UInt8);
+  EXPECT_EQ(valuesOf(e)[0], 400 % 256);
+  Variable smallest(tensor<std::uint8_t>({9, 7}));
+  smallest.scatter_min(tensor<int>({0}), tensor<std::uint8_t>({3}));
+  EXPECT_EQ(valuesOf(smallest.value()), (std::vector<double>{3, 7}));
+  const Tensor beyond = tensor<std::uint64_t>({~0ULL});
+  EXPECT_THROW(gather(iota({300}, DType::Int32, 0), beyond), IndexError);
 }
 
 TEST(ElementTypes, PromoteAsNumPyDoes) {
