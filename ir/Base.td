@@ -91,8 +91,8 @@ def Constant : Partial; // (Constant "2.0"): a scalar of the result's type, broa
 // to other bits than code computes. codegen/native/LowerMath.cpp makes code of it. No program of tensors has it.
 def Calque_ScalarFunctionOp
     : Op<Calque_Dialect, "scalar_function", [Pure, SameOperandsAndResultType] # ElementwiseMappable.traits> {
-  let arguments = (ins StrAttr:$name, Variadic<AnyTypeOf<[FloatLike, SignlessIntegerLike]>>:$operands);
-  let results = (outs AnyTypeOf<[FloatLike, SignlessIntegerLike]>:$result);
+  let arguments = (ins StrAttr:$name, Variadic<AnyType>:$operands);
+  let results = (outs AnyType:$result);
   let assemblyFormat = "$name `(` $operands `)` attr-dict `:` type($result)";
 }
 

@@ -1,5 +1,6 @@
 #include "codegen/schedule/CostModel.h"
 #include "codegen/schedule/Kernels.h"
+#include "codegen/schedule/ScalarFunctions.h"
 #include "ir/Opaque.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,7 +17,7 @@ namespace {
 
 // Whether an operation takes no time: constants are in registers, and opaque values are removed.
 bool isFree(Operation &op) { return isa<arith::ConstantOp, linalg::IndexOp>(op) || ir::isOpaque(&op); }
-bool isFunction(Operation &op) { return op.getDialect()->getNamespace() == "math"; }
+bool isFunction(Operation &op) { return op.getDialect()->getNamespace() == "math" || isScalarFunction(op); }
 
 } // namespace
 

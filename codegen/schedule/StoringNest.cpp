@@ -1,5 +1,6 @@
 #include "codegen/schedule/StoringNest.h"
 #include "codegen/KernelAttributes.h"
+#include "codegen/schedule/ScalarFunctions.h"
 #include "ir/Opaque.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -39,7 +40,7 @@ bool StoringNest::readBody() {
     if (isa<memref::LoadOp, memref::StoreOp>(op)) {
       if (!addTouch(&op))
         return false;
-    } else if ((!OpTrait::hasElementwiseMappableTraits(&op) && !ir::isOpaque(&op) && !isa<arith::ConstantOp>(op)) ||
+    } else if ((!takesVectors(op) && !ir::isOpaque(&op) && !isa<arith::ConstantOp>(op)) ||
                op.getNumResults() != 1 || !llvm::all_of(op.getOperandTypes(), isScalar)) {
       return false;
     }

@@ -1,6 +1,7 @@
 #include "codegen/schedule/VectorBuilder.h"
 #include "codegen/KernelAttributes.h"
 #include "codegen/native/Target.h"
+#include "codegen/schedule/ScalarFunctions.h"
 #include "ir/ElementType.h"
 #include "ir/Opaque.h"
 #include "runtime/Round.h"
@@ -71,7 +72,7 @@ bool VectorBuilder::canVectorize(const Nest &nest) {
       continue;
     }
     auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
-    if (!(OpTrait::hasElementwiseMappableTraits(&op) || ir::isOpaque(&op)) || op.getNumResults() != 1 ||
+    if (!(takesVectors(op) || ir::isOpaque(&op)) || op.getNumResults() != 1 ||
         !isScalar(op.getResult(0).getType()) || !llvm::all_of(op.getOperandTypes(), isScalar))
       return false;
   }

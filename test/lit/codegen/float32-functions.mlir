@@ -46,6 +46,7 @@ func.func @rest(%x: tensor<3xf32>) -> tensor<3xf32> {
 // -----
 
 // CHECK-LABEL: llvm.func @calque.kernel_0(
+// CHECK: llvm.intr.fma{{.*}} vector<8xf32>
 // CHECK: llvm.return
 func.func @elementary(%x: tensor<64xf32>) -> tensor<64xf32> {
   %0 = calque.atan %x : (tensor<64xf32>) -> tensor<64xf32>
@@ -68,6 +69,7 @@ func.func @elementary(%x: tensor<64xf32>) -> tensor<64xf32> {
 // -----
 
 // CHECK-LABEL: llvm.func @calque.kernel_0(
+// CHECK: llvm.intr.fma{{.*}} vector<8xf64>
 // CHECK: llvm.return
 func.func @special(%x: tensor<64xf32>) -> tensor<64xf32> {
   %0 = calque.erfc %x : (tensor<64xf32>) -> tensor<64xf32>
