@@ -39,6 +39,13 @@ std::vector<std::pair<const char *, std::function<Tensor(DType, const Number &)>
       {"custom operand", [](DType dtype, const Number &n) { return Operand(n).toTensor(dtype); }},
   };
 }
+TEST(Numbers, ThatAreUnknownSizesMayNotFitSmallTypes) {
+  auto f = function([](const Tensor &x) { return x + x.shape()[0]; },
+                    {.input_signature = {TensorSpec<std::uint8_t>({kDynamic})}});
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { f(zeros({300}, DType::UInt8)); }),
+                  "a size that only the call knows may not fit uint8; cast the tensor beside it");
+}
+
 } // namespace
 
 TEST(Numbers, AreConvertedByOneRule) {
