@@ -138,7 +138,10 @@ TYPED_TEST(IntegerTypes, HaveTheBitsOfCpp) {
       [](Wide x, Wide) { return Wide(std::bit_width(Bits(T(x)))); });
   expectOfPairs<T>(
       "gcd", [](In in) { return gcd(in[0], in[1]); },
-      [](Wide x, Wide y) { return std::gcd(x < 0 ? -x : x, y < 0 ? -y : y); });
+      [](Wide x, Wide y) {
+        auto of = [](Wide z) { return static_cast<std::uint64_t>(z < 0 ? -z : z); };
+        return Wide(std::gcd(of(x), of(y)));
+      });
 }
 
 TYPED_TEST(IntegerTypes, ReduceAndOrderByTheirOwnOrder) {
