@@ -66,7 +66,10 @@ public:
   }
   // log(1 + t + sqrt(t (t + 2))), where t = x - 1, which is exact near 1.
   Value acosh(Value x) {
-    Value isLarge = isNotLess(x, kLargeSquare), t = sub(select(isLarge, number(1, x), x), 1);
+    // 1 in place of what has no result, and of zeros, which LLVM adds to small vectors: no root is of a negative
+    // number.
+    Value isLarge = isNotLess(x, kLargeSquare), one = number(1, x);
+    Value t = sub(select(isLarge, one, select(isLess(x, 1), one, x)), 1);
     Value sum = add(t, squareRoot(mul(t, add(t, 2))));
     return select(isLess(x, 1), number(kNaN, x), logOfNext(isLarge, x, sum));
   }

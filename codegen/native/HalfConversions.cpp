@@ -77,10 +77,12 @@ private:
 Value emitHalfConversion(OpBuilder &builder, Operation *op, bool fma) {
   if (auto constant = dyn_cast<arith::ConstantOp>(op); constant && getElementTypeOrSelf(constant.getType()).isBF16())
     return HalfEmitter(builder, op->getLoc(), constant.getType(), fma).constant(constant);
-  // MLIR makes one conversion of two that follow each other.
-  if (isa<arith::FPToSIOp, arith::FPToUIOp>(op) && getElementTypeOrSelf(op->getOperand(0).getType()).isBF16()) {
+  // MLIR makes one conversion of two that follow each other, and compares with a constant what has not been widened.
+  if (isa<arith::FPToSIOp, arith::FPToUIOp, arith::CmpFOp>(op) &&
+      getElementTypeOrSelf(op->getOperand(0).getType()).isBF16()) {
     HalfEmitter emitter(builder, op->getLoc(), op->getOperand(0).getType(), fma);
-    op->setOperand(0, emitter.bfloat16ToFloat32(op->getOperand(0)));
+    for (OpOperand &operand : op->getOpOperands())
+      operand.set(emitter.bfloat16ToFloat32(operand.get()));
     return {};
   }
   if (!isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp>(op))

@@ -50,9 +50,9 @@ void useOwnFunctions(Operation *function, bool fma) {
   SmallVector<Operation *> ops;
   function->walk([&](Operation *op) {
     if (isa_and_present<math::MathDialect>(op->getDialect()) ||
-        isa<ir::ScalarFunctionOp, arith::RemFOp, arith::DivSIOp, arith::RemSIOp, arith::DivUIOp, arith::RemUIOp,
-            arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp,
-            arith::ConstantOp>(op))
+        isa<ir::ScalarFunctionOp, arith::CmpFOp, arith::RemFOp, arith::DivSIOp, arith::RemSIOp, arith::DivUIOp,
+            arith::RemUIOp, arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp,
+            arith::FPToUIOp, arith::ConstantOp>(op))
       ops.push_back(op);
   });
   for (Operation *op : ops) {

@@ -17,7 +17,6 @@
 #include "frontend/gradients/CustomGradient.h"
 #include "frontend/gradients/Tape.h"
 
-#include <deque>
 #include <vector>
 
 namespace calque {
@@ -152,8 +151,10 @@ public:
       const DType dtype = given[i]->impl()->type->dtype;
       if (!is_integer(dtype) || dtype == DType::Int32 || dtype == DType::Int64)
         continue;
-      if (pointers.empty())
+      if (pointers.empty()) {
         pointers.assign(given.begin(), given.end());
+        wide.reserve(given.size()); // so that none moves
+      }
       pointers[i] = &wide.emplace_back(wideIndex(*given[i], where));
     }
     if (!pointers.empty())
@@ -163,7 +164,7 @@ public:
 
 private:
   Operands operands;
-  std::deque<Tensor> wide;
+  std::vector<Tensor> wide;
   std::vector<const Tensor *> pointers;
 };
 

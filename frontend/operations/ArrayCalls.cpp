@@ -33,7 +33,7 @@ Tensor floatsOf(const Operand &x, const ArrayCall &call) {
 }
 
 Tensor asInt64(const Tensor &integers) {
-  const bool mayBeBeyond = integers.dtype() == DType::UInt64;
+  const bool mayBeBeyond = is_unsigned(integers.dtype()) && size_of(integers.dtype()) == sizeof(std::int64_t);
   return cast(mayBeBeyond ? minimum(integers, std::numeric_limits<std::int64_t>::max()) : integers, DType::Int64);
 }
 

@@ -92,13 +92,16 @@ std::vector<ProductOrder::Pair> ProductOrder::greedy() const {
       return left;
     };
     Pair next{0, 1};
-    double least = std::numeric_limits<double>::infinity();
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    std::pair<double, double> least{infinity, infinity};
     for (std::size_t i = 0; i < live.size(); ++i)
-      for (std::size_t j = i + 1; j < live.size(); ++j)
-        if (const double more = product(leftOf(live[i], live[j])) - product(live[i]) - product(live[j]); more < least) {
-          least = more;
+      for (std::size_t j = i + 1; j < live.size(); ++j) {
+        const double more = product(leftOf(live[i], live[j])) - product(live[i]) - product(live[j]);
+        if (const std::pair own{more, product(live[i] | live[j])}; own < least) {
+          least = own;
           next = {i, j};
         }
+      }
     live[next.first] = leftOf(live[next.first], live[next.second]);
     live.erase(live.begin() + static_cast<std::ptrdiff_t>(next.second));
     pairs.push_back(next);

@@ -25,7 +25,8 @@ public:
       : factors(std::move(factors)), result(result), sizes(std::move(sizes)) {}
 
   // The pairs in their order, one fewer than there are factors. Up to kMostOptimal factors, no other order takes fewer
-  // multiplications. Of more, the pair comes next whose product makes the tensors smallest. Among equal ones it is the
+  // multiplications. Of more, the pair comes next whose product makes the tensors smallest, and of those the one
+  // with the fewest multiplications. Among equal ones it is the
   // order of the factors.
   std::vector<Pair> pairs() const;
   static constexpr std::size_t kMostOptimal = 8;

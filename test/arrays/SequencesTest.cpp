@@ -18,7 +18,7 @@ TEST(ArraysSequences, RunningExtrema) {
               arange(std::int64_t(n)).to_vector<std::int64_t>());
   EXPECT_EQ(cummin(tensor({true, false, true})).to_vector<bool>(), (std::vector<bool>{true, false, false}));
   EXPECT_CONTAINS(errorOf<DTypeError>([] { logcumsumexp(tensor({1})); }),
-                  "logcumsumexp: takes float32 or float64, not int32[1]; use cast(x, DType::Float32)");
+                  "logcumsumexp: takes floating-point numbers, not int32[1]; use cast(x, DType::Float32)");
 }
 
 TEST(ArraysSequences, Differences) {

@@ -118,7 +118,8 @@ TEST(Indexing, OperatorsOfBools) {
   EXPECT_EQ(a.to_vector<bool>(), (std::vector<bool>{true, false, false, false}));
   Variable v(tensor({true, false}));
   EXPECT_EQ((!v).to_vector<bool>(), (std::vector<bool>{false, true}));
-  errorOf<DTypeError>([] { tensor({1}) & tensor({2}); });
+  EXPECT_EQ((tensor({3}) & tensor({6})).to_vector<int>(), std::vector<int>{2}); // the bits of integers
+  errorOf<DTypeError>([] { tensor({1}) & tensor({true}); });
   errorOf<DTypeError>([] { ~tensor({1.0}); });
 }
 

@@ -65,6 +65,14 @@ Case randomCase(std::mt19937 &random, std::size_t factors, std::size_t letters) 
   for (std::size_t i = 0; i < factors; ++i)
     c.factors.push_back(Letters(random()) & Letters(random()) & ((Letters(1) << letters) - 1));
   c.result = Letters(random()) & Letters(random()) & ((Letters(1) << letters) - 1);
+  // An einsum sums over letters that one tensor alone has before it multiplies.
+  const std::vector<Letters> all = c.factors;
+  for (std::size_t i = 0; i < factors; ++i) {
+    Letters others = c.result;
+    for (std::size_t k = 0; k < factors; ++k)
+      others |= k == i ? 0 : all[k];
+    c.factors[i] &= others;
+  }
   return c;
 }
 

@@ -11,31 +11,34 @@ namespace {
 
 // The operands as numbers of the type, and the bits that a result of it has.
 struct Numbers {
-  std::int64_t x, y;
+  __int128 x, y;
   int bits;
+  bool isUnsigned;
   bool isOut() const { return y < 0 || y >= bits; } // a count of places
-  // The bits of x as those of an unsigned number of the type.
-  std::uint64_t unsignedX() const { return static_cast<std::uint64_t>(x) & (~std::uint64_t(0) >> (64 - bits)); }
+  // The low bits of a number, as bits alone and as a number of the type.
+  std::uint64_t bitsOf(__int128 z) const { return static_cast<std::uint64_t>(z) & (~std::uint64_t(0) >> (64 - bits)); }
+  __int128 numberOf(__int128 z) const {
+    const auto low = static_cast<__int128>(bitsOf(z));
+    return isUnsigned || !(low >> (bits - 1) & 1) ? low : low - (static_cast<__int128>(1) << bits);
+  }
 };
-std::uint64_t magnitude(std::int64_t x) {
-  return x < 0 ? -static_cast<std::uint64_t>(x) : static_cast<std::uint64_t>(x);
-}
+std::uint64_t magnitude(__int128 x) { return static_cast<std::uint64_t>(x < 0 ? -x : x); }
 std::uint64_t divisor(const Numbers &n) { return std::gcd(magnitude(n.x), magnitude(n.y)); }
 
 // The low bits of a result, as a number of the type. A number that is off has other bits altogether.
-template <std::uint64_t (*f)(const Numbers &)> void bitsBy(const Call &call) {
+template <__int128 (*f)(const Numbers &)> void bitsBy(const Call &call) {
+  const DType dtype = call.dtype();
   const bool isBool = call.dtype() == DType::Bool;
   const int bits = isBool ? 1 : static_cast<int>(8 * size_of(call.dtype()));
   elementwiseBy(
       call,
       [=, count = call.x.size()](const Real *x) -> Real {
         for (std::size_t i = 0; i < count; ++i)
-          if (!(std::fabs(x[i]) <= 0x1p63L) || x[i] == 0x1p63L)
+          if (!(std::fabs(x[i]) < 0x1p64L))
             return kUnknown;
-        std::uint64_t result =
-            f({static_cast<std::int64_t>(x[0]), count > 1 ? static_cast<std::int64_t>(x[1]) : 0, bits});
-        auto moved = static_cast<std::int64_t>(result << (64 - bits)) >> (64 - bits);
-        return static_cast<Real>(isBool ? -moved : moved);
+        const Numbers numbers{static_cast<__int128>(x[0]), count > 1 ? static_cast<__int128>(x[1]) : 0, bits,
+                              isBool || is_unsigned(dtype)};
+        return static_cast<Real>(numbers.numberOf(f(numbers)));
       },
       0);
   if (!call.machine)
@@ -51,25 +54,22 @@ template <std::uint64_t (*f)(const Numbers &)> void bitsBy(const Call &call) {
         }
 }
 
-std::uint64_t bitwiseAnd(const Numbers &n) { return static_cast<std::uint64_t>(n.x & n.y); }
-std::uint64_t bitwiseOr(const Numbers &n) { return static_cast<std::uint64_t>(n.x | n.y); }
-std::uint64_t bitwiseXor(const Numbers &n) { return static_cast<std::uint64_t>(n.x ^ n.y); }
-std::uint64_t bitwiseNot(const Numbers &n) { return static_cast<std::uint64_t>(~n.x); }
-std::uint64_t leftShift(const Numbers &n) { return n.isOut() ? 0 : static_cast<std::uint64_t>(n.x) << n.y; }
-std::uint64_t rightShift(const Numbers &n) {
-  return static_cast<std::uint64_t>(n.isOut() ? (n.x < 0 ? -1 : 0) : n.x >> n.y);
-}
-std::uint64_t popcount(const Numbers &n) { return static_cast<std::uint64_t>(std::popcount(n.unsignedX())); }
-std::uint64_t bitLength(const Numbers &n) { return static_cast<std::uint64_t>(std::bit_width(n.unsignedX())); }
-std::uint64_t gcd(const Numbers &n) { return divisor(n); }
+__int128 bitwiseAnd(const Numbers &n) { return n.x & n.y; }
+__int128 bitwiseOr(const Numbers &n) { return n.x | n.y; }
+__int128 bitwiseXor(const Numbers &n) { return n.x ^ n.y; }
+__int128 bitwiseNot(const Numbers &n) { return ~n.x; }
+__int128 leftShift(const Numbers &n) { return n.isOut() ? 0 : static_cast<__int128>(n.bitsOf(n.x)) << n.y; }
+__int128 rightShift(const Numbers &n) { return n.isOut() ? (n.x < 0 ? -1 : 0) : n.x >> n.y; }
+__int128 popcount(const Numbers &n) { return std::popcount(n.bitsOf(n.x)); }
+__int128 bitLength(const Numbers &n) { return std::bit_width(n.bitsOf(n.x)); }
+__int128 gcd(const Numbers &n) { return divisor(n); }
 // abs of the product, which may wrap.
-std::uint64_t lcm(const Numbers &n) {
-  std::uint64_t common = divisor(n);
+__int128 lcm(const Numbers &n) {
+  const std::uint64_t common = divisor(n);
   if (common == 0)
     return 0;
-  std::uint64_t product = magnitude(n.x) / common * magnitude(n.y);
-  auto wrapped = static_cast<std::int64_t>(product << (64 - n.bits)) >> (64 - n.bits);
-  return magnitude(wrapped);
+  const __int128 wrapped = n.numberOf(static_cast<__int128>(magnitude(n.x) / common * magnitude(n.y)));
+  return wrapped < 0 ? -wrapped : wrapped;
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "calque/dtype.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TableGen/Error.h"
 #include "llvm/TableGen/TableGenBackend.h"
@@ -213,6 +214,11 @@ int roundingsOf(const llvm::DagInit *scalar) {
   if (!rounds && !exact)
     return -1;
   int count = rounds;
+  // A constant that float32 does not have is rounded, too.
+  if (double value = 0; name == "S_const")
+    if (const auto *text = llvm::dyn_cast<llvm::StringInit>(scalar->getArg(0));
+        text && llvm::to_float(text->getValue(), value))
+      count += static_cast<double>(static_cast<float>(value)) != value;
   for (const llvm::Init *argument : scalar->getArgs())
     if (auto *inner = llvm::dyn_cast<llvm::DagInit>(argument)) {
       int more = roundingsOf(inner);

@@ -84,7 +84,7 @@ func.func @OP(%a: tensor<2xi1>) {
 
 // EACH 2 elementwiseFloat
 func.func @OP(%a: tensor<2xi32>) {
-  // expected-error @below {{OP: takes operands of float32 and float64, not int32[2]; use cast(x, DType::Float32)}}
+  // expected-error @below {{OP: takes floating-point numbers, not int32[2]; use cast(x, DType::Float32)}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.OP %a, %a : (tensor<2xi32>, tensor<2xi32>) -> tensor<2xi32>
   return

@@ -138,7 +138,7 @@ func.func @expm_square(%a0: tensor<3x4xf64>) {
 // -----
 
 func.func @type(%a: tensor<2x2xi32>) {
-  // expected-error @below {{cholesky: takes operands of float32 and float64, not int32[2,2]; use cast(x, DType::Float32)}}
+  // expected-error @below {{cholesky: takes floating-point numbers, not int32[2,2]; use cast(x, DType::Float32)}}
   // expected-error @below {{failed to infer returned types}}
   %0 = calque.cholesky %a : (tensor<2x2xi32>) -> tensor<2x2xi32>
   return
