@@ -866,10 +866,10 @@ func.func @gather_put_bool(%a: tensor<3xi1>, %b: tensor<7xi1>, %c: tensor<3xi32>
 
 // -----
 
-func.func @one_hot_unsigned(%a: tensor<?xi32>) {
+func.func @one_hot_long_double(%a: tensor<?xi32>) {
   // expected-error @below {{one_hot: attribute 'dtype' is missing or of a type that the dialect does not have}}
   // expected-error @below {{failed to infer returned types}}
-  %0 = calque.one_hot %a {depth = 3 : i64, dtype = ui32} : (tensor<?xi32>) -> tensor<?x3xi32>
+  %0 = calque.one_hot %a {depth = 3 : i64, dtype = f80} : (tensor<?xi32>) -> tensor<?x3xi32>
   return
 }
 

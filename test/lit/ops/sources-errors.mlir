@@ -31,7 +31,7 @@ func.func @iota_bool() {
 func.func @iota_dtype() {
   // expected-error @below {{iota: attribute 'dtype' is missing or of a type that the dialect does not have}}
   // expected-error @below {{failed to infer returned types}}
-  %0 = calque.iota {dtype = i8, shape = array<i64: 3>} : () -> tensor<3xi32>
+  %0 = calque.iota {dtype = i128, shape = array<i64: 3>} : () -> tensor<3xi32>
   return
 }
 

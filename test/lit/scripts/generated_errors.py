@@ -5,7 +5,7 @@ import re
 from expand import expand
 from records import LIT, operations
 
-VALUES = {"I64Attr": "0", "BoolAttr": "true", "StrAttr": '""', "Calque_TextAttr": '""', "DenseI64ArrayAttr": "array<i64>", "Calque_DTypeAttr": "f32", "ElementsAttr": "dense<0.0> : tensor<f32>"}
+VALUES = {"I64Attr": "0", "BoolAttr": "true", "StrAttr": '""', "Calque_TextAttr": '""', "DenseI64ArrayAttr": "array<i64>", "Calque_DTypeAttr": "f32", "Calque_NumberAttr": "0.0", "ElementsAttr": "dense<0.0> : tensor<f32>"}
 GOOD, BAD = "tensor<f32>", "tensor<*xf16>"
 STACK = "tensor<!calque.stack>"
 NUMBERS = " or ".join(
