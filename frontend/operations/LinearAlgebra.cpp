@@ -393,7 +393,12 @@ Tensor cond(const Operand &a, MatrixNorm order) {
   if (order == MatrixNorm::Two || order == MatrixNorm::MinusTwo) {
     const Tensor s = call.applyAll(OpId::Svd, x)[1];
     const Tensor largest = max(call.operand(s), {-1}), smallest = min(call.operand(s), {-1});
-    return order == MatrixNorm::Two ? largest / smallest : smallest / largest;
+    if (order == MatrixNorm::MinusTwo)
+      return smallest / largest;
+    // Also of a matrix of zeros.
+    const Tensor isSingular = equal(call.operand(smallest), 0);
+    return calque::where(call.operand(isSingular), std::numeric_limits<double>::infinity(),
+                         call.operand(largest / smallest));
   }
   return matrixNorm(call, x, order) * matrixNorm(call, call.apply(OpId::MatrixInverse, {&x, 1}), order);
 }
@@ -404,6 +409,9 @@ Tensor matrix_power(const Operand &a, std::int64_t exponent) {
   MatrixCall call(a, "matrix_power");
   Tensor x = a.toTensor();
   call.requireMatrix(x);
+  const Shape shape = x.shape();
+  if (detail::mayDiffer(shape[shape.size() - 2], shape.back()))
+    throw ShapeError(absl::StrCat(call.function, ": takes square matrices, not ", typeOf(x)), call.where);
   if (exponent < 0)
     x = call.apply(OpId::MatrixInverse, {&x, 1});
   auto count = exponent < 0 ? -static_cast<std::uint64_t>(exponent) : static_cast<std::uint64_t>(exponent);

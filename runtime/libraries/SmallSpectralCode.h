@@ -74,9 +74,11 @@ void eigh(const ElementOf<V> *a, ElementOf<V> *values, ElementOf<V> *vectors, in
     q[e] = splat<V>(e / n == e % n ? T(1) : T(0));
   const V least = largest * splat<V>(kEpsilon<T> / 4);
   bool isRotated = true;
+  V rotated{}; // in the last sweep
   int sweep = 0;
   for (; isRotated && sweep < kMostSweeps; ++sweep) {
     isRotated = false;
+    rotated = V{};
     for (int64_t i = 0; i + 1 < n; ++i)
       for (int64_t j = i + 1; j < n; ++j) {
         const V off = m[i * n + j];
@@ -84,6 +86,7 @@ void eigh(const ElementOf<V> *a, ElementOf<V> *values, ElementOf<V> *vectors, in
         if (!anyLane(rotates))
           continue;
         isRotated = true;
+        rotated += rotates;
         V &p = m[i * n + i], &r = m[j * n + j];
         const Rotation<V> rotation = rotationOf(p, r, off, rotates);
         p -= rotation.t * off;
@@ -100,7 +103,7 @@ void eigh(const ElementOf<V> *a, ElementOf<V> *values, ElementOf<V> *vectors, in
       }
   }
   for (int64_t k = 0; k < lanes; ++k)
-    failed[k] = isRotated && sweep == kMostSweeps;
+    failed[k] = sweep == kMostSweeps && laneOf(&rotated, 0, k) != 0;
   for (int64_t k = 0; k < count; ++k) {
     T diagonal[kMostSmallRows];
     int64_t order[kMostSmallRows];
@@ -184,11 +187,16 @@ void svd(const ElementOf<V> *a, ElementOf<V> *u, ElementOf<V> *s, ElementOf<V> *
   V poison = poisonOf(g, m * n);
   for (int64_t e = 0; e < n * n; ++e)
     w[e] = splat<V>(e / n == e % n ? T(1) : T(0));
-  const V epsilon = splat<V>(kEpsilon<T>), least = epsilon * epsilon * epsilon;
+  // A product of columns is rounded by as many units as it has terms. What is left of columns that depend on others are
+  // errors of the largest, whose elements are near 1; these have no angle.
+  const V epsilon = splat<V>(kEpsilon<T> * static_cast<T>(m));
+  const V least = splat<V>(T(4) * static_cast<T>(m) * kEpsilon<T> * kEpsilon<T>);
   bool isRotated = true;
+  V rotated{}; // in the last sweep
   int sweep = 0;
   for (; isRotated && sweep < kMostSweeps; ++sweep) {
     isRotated = false;
+    rotated = V{};
     for (int64_t i = 0; i + 1 < n; ++i)
       for (int64_t j = i + 1; j < n; ++j) {
         V p{}, q{}, off{};
@@ -202,6 +210,7 @@ void svd(const ElementOf<V> *a, ElementOf<V> *u, ElementOf<V> *s, ElementOf<V> *
         if (!anyLane(rotates))
           continue;
         isRotated = true;
+        rotated += rotates;
         const Rotation<V> rotation = rotationOf(p, q, off, rotates);
         for (int64_t e = 0; e < m; ++e)
           rotate(g[i * m + e], g[j * m + e], rotation);
@@ -210,7 +219,7 @@ void svd(const ElementOf<V> *a, ElementOf<V> *u, ElementOf<V> *s, ElementOf<V> *
       }
   }
   for (int64_t k = 0; k < lanes; ++k)
-    failed[k] = isRotated && sweep == kMostSweeps;
+    failed[k] = sweep == kMostSweeps && laneOf(&rotated, 0, k) != 0;
   const int64_t columns = full ? m : n;
   for (int64_t k = 0; k < count; ++k) {
     const T own = laneOf(&poison, 0, k);

@@ -379,6 +379,28 @@ template <typename Body> void withLapack(const char *library, Body &&body) {
       ::testing::ExitedWithCode(0), "");
 }
 
+// What is left of columns that depend on others has no angle, and rotations of it would not end.
+TEST(LinalgSpectral, MatricesOfLowRankConverge) {
+  std::mt19937 random(17);
+  auto ofRankOne = [&](std::int64_t m, std::int64_t n) {
+    return cast(matmul(randomTensor(random, {20, m, 1}), randomTensor(random, {20, 1, n})), DType::Float32);
+  };
+  for (std::int64_t n : {2, 3, 5, 9, 12, 16}) {
+    SCOPED_TRACE(n);
+    EXPECT_EQ(valuesOf(linalg::matrix_rank(ones({n, n})))[0], 1);
+    for (std::int64_t m : {n, n + 3 > 16 ? n - 3 : n + 3}) {
+      const Tensor zeroOrOne = cast(randomTensor(random, {20, m, n}) > 0.5, DType::Float32);
+      for (const Tensor &a : {ofRankOne(m, n), zeroOrOne}) {
+        const auto found = linalg::svd(a);
+        const Tensor back = matmul(found.u * expand_dims(found.s, {-2}), found.vh);
+        EXPECT_LT(valuesOf(max(abs(back - a)))[0], 60 * 0x1p-23 * 4);
+      }
+    }
+  }
+  EXPECT_EQ(valuesOf(linalg::cond(zeros({2, 2})))[0], std::numeric_limits<double>::infinity());
+  EXPECT_THROW(linalg::matrix_power(ones({2, 3}), 0), ShapeError);
+}
+
 } // namespace
 
 TEST(LinalgLibraryDeathTest, LargeMatricesNeedOne) {

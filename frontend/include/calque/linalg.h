@@ -7,7 +7,7 @@
 //
 // Matrices are the last two dimensions, and those before count them: [..., m, n]. Those dimensions of several operands
 // broadcast as in NumPy. A right-hand side of rank 1 is a vector, any other one has matrices. Element types are float32
-// and float64. Sizes may be unknown while tracing, and 0.
+// and float64; halves are computed as float32. Sizes may be unknown while tracing, and 0.
 //
 // All functions have derivatives of any order, but where they say otherwise. ShapeError for a rank below 2 and for
 // sizes that don't fit, DTypeError for other types and for operands of different types.
