@@ -75,7 +75,8 @@ float shownOf(T value) {
     return value;
   for (int precision = 0;; ++precision) {
     char digits[32];
-    const char *end = std::to_chars(digits, digits + sizeof digits, float(value), std::chars_format::scientific, precision).ptr;
+    const char *end =
+        std::to_chars(digits, digits + sizeof digits, float(value), std::chars_format::scientific, precision).ptr;
     float shown = 0;
     std::from_chars(digits, end, shown);
     if (T(shown).bits() == value.bits())

@@ -80,8 +80,8 @@ bool broadcastsTo(const TensorType &from, const TensorType &to) {
 Fault requireFloating(std::span<const TensorType> types) {
   for (const TensorType &type : types)
     if (!is_floating(type.dtype))
-      return dtypeFault(absl::StrCat("takes ", names_of({DTypeKind::Float}), ", not ", type.str(),
-                                     "; use cast(x, DType::Float32)"));
+      return dtypeFault(
+          absl::StrCat("takes ", names_of({DTypeKind::Float}), ", not ", type.str(), "; use cast(x, DType::Float32)"));
   return {};
 }
 

@@ -164,7 +164,8 @@ Lowered lower(LinalgBuilder &b, ir::ScatterNdAddOp op, LoweringContext &context)
 }
 
 Lowered lower(LinalgBuilder &b, ir::ScatterNdMaxOp op, LoweringContext &context) {
-  return scatter(b, op, context, [&](ir::ScalarBuilder &s, Value old, Value update) { return s.of(op).maximum(old, update); });
+  return scatter(b, op, context,
+                 [&](ir::ScalarBuilder &s, Value old, Value update) { return s.of(op).maximum(old, update); });
 }
 
 } // namespace calque::codegen

@@ -112,7 +112,8 @@ Size Sizes::make(Kind kind, Size a, Size b) {
   if ((kind == Kind::Add && x == 0) || (kind == Kind::Multiply && x == 1))
     return b;
   if (((kind == Kind::Add || kind == Kind::Subtract) && y == 0) ||
-      ((kind == Kind::Multiply || kind == Kind::Divide) && y == 1) || ((kind == Kind::Maximum || kind == Kind::Minimum) && a == b))
+      ((kind == Kind::Multiply || kind == Kind::Divide) && y == 1) ||
+      ((kind == Kind::Maximum || kind == Kind::Minimum) && a == b))
     return a;
   if (kind == Kind::Multiply && (x == 0 || y == 0))
     return constant(0);

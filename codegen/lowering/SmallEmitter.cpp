@@ -117,8 +117,8 @@ SmallValue SmallEmitter::reduction(Operation *op, const Reduction &reduction, co
   ir::ScalarBuilder elements = s.of(op);
   ArrayRef<int64_t> shape = dimsOf(reduction.x);
   Type element = scalarType(result);
-  Value neutral = reduction.isMaximum ? extremeOf(builder, op, *reduction.isMaximum)
-                                      : s.constant(reduction.neutral, element);
+  Value neutral =
+      reduction.isMaximum ? extremeOf(builder, op, *reduction.isMaximum) : s.constant(reduction.neutral, element);
   SmallValue reduced;
   reduced.elements.assign(static_cast<size_t>(countOf(result)), neutral);
   forEachIndex(shape, [&](ArrayRef<int64_t> index) {

@@ -40,8 +40,8 @@ bool StoringNest::readBody() {
     if (isa<memref::LoadOp, memref::StoreOp>(op)) {
       if (!addTouch(&op))
         return false;
-    } else if ((!takesVectors(op) && !ir::isOpaque(&op) && !isa<arith::ConstantOp>(op)) ||
-               op.getNumResults() != 1 || !llvm::all_of(op.getOperandTypes(), isScalar)) {
+    } else if ((!takesVectors(op) && !ir::isOpaque(&op) && !isa<arith::ConstantOp>(op)) || op.getNumResults() != 1 ||
+               !llvm::all_of(op.getOperandTypes(), isScalar)) {
       return false;
     }
   }

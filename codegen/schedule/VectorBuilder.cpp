@@ -72,8 +72,8 @@ bool VectorBuilder::canVectorize(const Nest &nest) {
       continue;
     }
     auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
-    if (!(takesVectors(op) || ir::isOpaque(&op)) || op.getNumResults() != 1 ||
-        !isScalar(op.getResult(0).getType()) || !llvm::all_of(op.getOperandTypes(), isScalar))
+    if (!(takesVectors(op) || ir::isOpaque(&op)) || op.getNumResults() != 1 || !isScalar(op.getResult(0).getType()) ||
+        !llvm::all_of(op.getOperandTypes(), isScalar))
       return false;
   }
   return true;

@@ -110,8 +110,8 @@ void TapeState::noteRead(const std::shared_ptr<VariableState> &variable, ValueId
 
 void requireFloatingType(const char *operation, const schema::TensorType &type, SourceLocation where) {
   if (!is_floating(type.dtype))
-    throw DTypeError(absl::StrCat(operation, ": derivatives are with respect to floating-point numbers, not ", type.str()),
-                     where);
+    throw DTypeError(
+        absl::StrCat(operation, ": derivatives are with respect to floating-point numbers, not ", type.str()), where);
 }
 
 void TapeState::checkUse(bool isPullback, SourceLocation where) {

@@ -31,8 +31,7 @@ TEST(LayersMisuse, OfOptionsNamesTheValue) {
 }
 
 TEST(LayersMisuse, OfInputsNamesTheShape) {
-  EXPECT_MISUSE(DTypeError, layers::Embedding(3, 2)(ones({2})),
-                "embedding: takes inputs of integers, not float32[2]");
+  EXPECT_MISUSE(DTypeError, layers::Embedding(3, 2)(ones({2})), "embedding: takes inputs of integers, not float32[2]");
   EXPECT_MISUSE(ShapeError, layers::Reshape({2, 2})(ones({2, 3})),
                 "reshape: an example of 3 elements, of an input of shape [2,3], can't fill [2,2]");
   EXPECT_MISUSE(ShapeError, layers::Permute({2, 1})(ones({2, 3})),

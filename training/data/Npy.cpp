@@ -210,7 +210,8 @@ void requireBytes(const Array &array, std::uint64_t given, const FileReader &fil
 
 // Null where Calque has no such element type.
 const DTypeInfo *typeNamed(std::string_view kind) {
-  const auto *found = std::ranges::find(kDTypes, kind, [](const DTypeInfo &info) { return std::string_view(info.npy + 1); });
+  const auto *found =
+      std::ranges::find(kDTypes, kind, [](const DTypeInfo &info) { return std::string_view(info.npy + 1); });
   return found == std::end(kDTypes) ? nullptr : found;
 }
 

@@ -16,17 +16,18 @@ namespace calque {
 
 // The table of element types. Everything that Calque knows of an element type is here, or follows from this. A line has
 // the enumerator, the name as NumPy spells it, the C++ type, the kind, the type in which sums along an axis are
-// accumulated (of integers it is the sum's own type), and the names in files: of NumPy's arrays, of safetensors, and of C headers. A bool takes one byte,
-// which is 0 or 1. Files have the numbers of the enumerators: new lines go to the end.
+// accumulated (of integers it is the sum's own type), and the names in files: of NumPy's arrays, of safetensors, and of
+// C headers. A bool takes one byte, which is 0 or 1. Files have the numbers of the enumerators: new lines go to the
+// end.
 #define CALQUE_ELEMENT_TYPES(X)                                                                                        \
   X(Bool, "bool", bool, Bool, Bool, "|b1", "BOOL", "uint8_t")                                                          \
   X(Int32, "int32", std::int32_t, Integer, Int32, "<i4", "I32", "int32_t")                                             \
   X(Int64, "int64", std::int64_t, Integer, Int64, "<i8", "I64", "int64_t")                                             \
   X(Float32, "float32", float, Float, Float64, "<f4", "F32", "float")                                                  \
   X(Float64, "float64", double, Float, Float64, "<f8", "F64", "double")                                                \
-  X(Int8, "int8", std::int8_t, Integer, Int64, "|i1", "I8", "int8_t")                                                   \
+  X(Int8, "int8", std::int8_t, Integer, Int64, "|i1", "I8", "int8_t")                                                  \
   X(Int16, "int16", std::int16_t, Integer, Int64, "<i2", "I16", "int16_t")                                             \
-  X(UInt8, "uint8", std::uint8_t, Integer, UInt64, "|u1", "U8", "uint8_t")                                              \
+  X(UInt8, "uint8", std::uint8_t, Integer, UInt64, "|u1", "U8", "uint8_t")                                             \
   X(UInt16, "uint16", std::uint16_t, Integer, UInt64, "<u2", "U16", "uint16_t")                                        \
   X(UInt32, "uint32", std::uint32_t, Integer, UInt32, "<u4", "U32", "uint32_t")                                        \
   X(UInt64, "uint64", std::uint64_t, Integer, UInt64, "<u8", "U64", "uint64_t")                                        \
@@ -115,8 +116,13 @@ constexpr const char *names_of(std::initializer_list<DTypeKind> kinds) {
   bool has[3] = {};
   for (DTypeKind kind : kinds)
     has[static_cast<std::size_t>(kind)] = true;
-  constexpr const char *names[] = {"nothing", "truth values", "integers", "truth values and integers",
-                                   "floating-point numbers", "truth values and floating-point numbers", "numbers",
+  constexpr const char *names[] = {"nothing",
+                                   "truth values",
+                                   "integers",
+                                   "truth values and integers",
+                                   "floating-point numbers",
+                                   "truth values and floating-point numbers",
+                                   "numbers",
                                    "truth values and numbers"};
   return names[has[0] + 2 * has[1] + 4 * has[2]];
 }

@@ -15,8 +15,8 @@
 namespace calque::data {
 
 // Reads an array without conversion; one of ml_dtypes' bfloat16 has the type V2. Files may have either byte order, and
-// Fortran's order of elements. DataError, which names the file and the fault, for other element types and for a file whose contents do not
-// fit its header.
+// Fortran's order of elements. DataError, which names the file and the fault, for other element types and for a file
+// whose contents do not fit its header.
 CALQUE_API Tensor read_npy(const std::string &path, SourceLocation where = SourceLocation::current());
 // Reads the arrays of a file that np.savez or np.savez_compressed wrote, by name. DataError as above, which also names
 // the array.
