@@ -1,5 +1,8 @@
 // Small matrices on CPUs of the class avx2, for which Sources.cmake has this file compiled.
 #if defined(__x86_64__)
-#define CALQUE_SMALL_TABLE kSmallAvx2
 #include "runtime/libraries/SmallMatricesCode.h"
+
+namespace calque::runtime {
+extern constexpr SmallKernelTable kSmallAvx2 = kernelTable();
+} // namespace calque::runtime
 #endif

@@ -1,3 +1,6 @@
 // Small matrices on any CPU of the instruction set.
-#define CALQUE_SMALL_TABLE kSmallBaseline
 #include "runtime/libraries/SmallMatricesCode.h"
+
+namespace calque::runtime {
+extern constexpr SmallKernelTable kSmallBaseline = kernelTable();
+} // namespace calque::runtime

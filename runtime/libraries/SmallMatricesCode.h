@@ -1,5 +1,5 @@
-// The code of SmallMatrices.h, which each class of CPUs compiles for itself: CALQUE_SMALL_TABLE is the name of its
-// table. It includes nothing that has inline functions, because the linker might give those that are compiled here to
+// The code of SmallMatrices.h, which each class of CPUs compiles for itself, to make its table of kernelTable(). It
+// includes nothing that has inline functions, because the linker might give those that are compiled here to
 // code for all CPUs.
 #include "runtime/libraries/SmallMatrices.h"
 
@@ -163,9 +163,9 @@ template <typename V> constexpr SmallMatrices<ElementOf<V>> kernels() {
           .svd = svd<V>,
           .multiply = multiply<V>};
 }
+constexpr SmallKernelTable kernelTable() {
+  return {.f32 = {kernels<FloatLanes>(), kernels<float>()}, .f64 = {kernels<DoubleLanes>(), kernels<double>()}};
+}
 } // namespace
-
-extern constexpr SmallKernelTable CALQUE_SMALL_TABLE = {.f32 = {kernels<FloatLanes>(), kernels<float>()},
-                                                        .f64 = {kernels<DoubleLanes>(), kernels<double>()}};
 
 } // namespace calque::runtime
