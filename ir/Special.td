@@ -20,11 +20,24 @@ def Calque_ErfcOp : Calque_SpecialOp<"erfc"> {
   // -2 / sqrt(pi)
   let partials = [(Apply "mul", (Constant "-1.1283791670955126"), (Apply "exp", (Apply "neg", (Apply "mul", $x, $x))))];
 }
+// The derivative of erfcx is 2 x erfcx(x) - 2 / sqrt(pi), whose terms cancel for large x. There it is the derivative of the
+// asymptotic series (NIST Digital Library of Mathematical Functions, 7.12.1), whose next term is below 7e-15 from 16 on.
+defvar erfcxSquare = (Apply "div", (Constant "1.0"), (Apply "square", (Apply "maximum", $x, (Constant "16.0"))));
+defvar erfcxTerms = (Apply "sub", (Constant "1.5"),
+  (Apply "mul", erfcxSquare, (Apply "sub", (Constant "3.75"),
+  (Apply "mul", erfcxSquare, (Apply "sub", (Constant "13.125"),
+  (Apply "mul", erfcxSquare, (Apply "sub", (Constant "59.0625"),
+  (Apply "mul", erfcxSquare, (Apply "sub", (Constant "324.84375"),
+  (Apply "mul", erfcxSquare, (Apply "sub", (Constant "2111.484375"),
+  (Apply "mul", erfcxSquare, (Constant "15836.1328125")))))))))))));
 def Calque_ErfcxOp : Calque_SpecialOp<"erfcx"> {
   let summary = "exp(x * x) * erfc(x), which does not vanish for large x";
   let scalar = (S_erfcx $x);
   let ulp = 8;
-  let partials = [(Apply "sub", (Apply "mul", (Apply "mul", (Constant "2.0"), $x), $result), (Constant "1.1283791670955126"))];
+  let partials = [(Apply "where", (Apply "greater", $x, (Constant "16.0")),
+    (Apply "mul", (Apply "mul", (Constant "-0.5641895835477563"), erfcxSquare),
+      (Apply "sub", (Constant "1.0"), (Apply "mul", erfcxSquare, erfcxTerms))),
+    (Apply "sub", (Apply "mul", (Apply "mul", (Constant "2.0"), $x), $result), (Constant "1.1283791670955126")))];
 }
 // The derivatives have the density exp(-x^2 / 2) / sqrt(2 pi).
 def Calque_NdtrOp : Calque_SpecialOp<"ndtr"> {
@@ -33,12 +46,17 @@ def Calque_NdtrOp : Calque_SpecialOp<"ndtr"> {
   let partials = [(Apply "mul", (Constant "0.3989422804014327"),
     (Apply "exp", (Apply "mul", (Constant "-0.5"), (Apply "mul", $x, $x))))];
 }
-// density / ndtr(x) = sqrt(2 / pi) / erfcx(-x / sqrt(2))
+// density / ndtr(x): exp(-x^2 / 2 - log_ndtr(x)) / sqrt(2 pi) above 0, and sqrt(2 / pi) / erfcx(-x / sqrt(2)) below, as
+// each loses digits, or overflows, on the other side.
 def Calque_LogNdtrOp : Calque_SpecialOp<"log_ndtr"> {
   let summary = "The logarithm of ndtr(x), also where that would vanish";
   let scalar = (S_log_ndtr $x);
-  let partials = [(Apply "div", (Constant "0.7978845608028654"),
-    (Apply "erfcx", (Apply "mul", (Constant "-0.7071067811865476"), $x)))];
+  let partials = [(Apply "where", (Apply "greater", $x, (Constant "0.0")),
+    (Apply "mul", (Constant "0.3989422804014327"),
+      (Apply "exp", (Apply "sub", (Apply "mul", (Constant "-0.5"), (Apply "square", (Apply "maximum", $x, (Constant "0.0")))),
+        $result))),
+    (Apply "div", (Constant "0.7978845608028654"),
+      (Apply "erfcx", (Apply "mul", (Constant "-0.7071067811865476"), (Apply "minimum", $x, (Constant "0.0"))))))];
 }
 def Calque_NdtriOp : Calque_SpecialOp<"ndtri"> {
   let summary = "The inverse of ndtr: the quantile of a standard normal variable; infinite at 0 and 1, NaN beyond";
@@ -67,9 +85,11 @@ def Calque_I0Op : Calque_SpecialOp<"i0"> {
 def Calque_I1Op : Calque_SpecialOp<"i1"> {
   let summary = "The modified Bessel function of order 1";
   let scalar = (S_i1 $x);
+  // i0(x) - i1(x) / x, by the ratio of the two, so that one infinity is left where both overflow.
   let partials = [(Apply "where", (Apply "equal", $x, (Constant "0.0")), (Constant "0.5"),
-    (Apply "sub", (Apply "i0", $x),
-      (Apply "div", $result, (Apply "where", (Apply "equal", $x, (Constant "0.0")), (Constant "1.0"), $x))))];
+    (Apply "mul", (Apply "i0", $x), (Apply "sub", (Constant "1.0"),
+      (Apply "div", (Apply "div", (Apply "i1e", $x), (Apply "i0e", $x)),
+        (Apply "where", (Apply "equal", $x, (Constant "0.0")), (Constant "1.0"), $x)))))];
 }
 def Calque_I0eOp : Calque_SpecialOp<"i0e"> {
   let summary = "exp(-|x|) * i0(x), which does not overflow";

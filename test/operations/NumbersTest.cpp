@@ -8,18 +8,6 @@ using namespace calque::testing;
 namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity(), kNan = std::numeric_limits<double>::quiet_NaN();
 
-Tensor of(DType dtype, const std::vector<double> &values) {
-  return makeTensor(dtype, values, {static_cast<std::int64_t>(values.size())});
-}
-
-// The derivative of each element, eagerly and compiled.
-std::vector<double> slopes(const std::function<Tensor(const Tensor &)> &f, const Tensor &x) {
-  auto derivative = grad([&](const Tensor &at) { return sum(f(at)); });
-  Tensor eager = derivative(x);
-  expectSameBits(eager, function<Tensor(const Tensor &)>(derivative)(x));
-  return valuesOf(eager);
-}
-
 // NaN is like NaN.
 void expectValues(const Tensor &found, const std::vector<double> &expected) {
   std::vector<double> values = valuesOf(found);
@@ -55,7 +43,7 @@ TYPED_TEST(Neighbours, AreThoseOfTheCLibrary) {
 
 TEST(Numbers, HaveSignsAndKinds) {
   for (DType dtype : {DType::Float32, DType::Float64}) {
-    Tensor x = of(dtype, {0, -0.0, 1.5, -2.5, kInfinity, -kInfinity, kNan});
+    Tensor x = vectorOf(dtype, {0, -0.0, 1.5, -2.5, kInfinity, -kInfinity, kNan});
     auto f = [](const Tensor &a) { return std::vector<Tensor>{isinf(a), signbit(a), trunc(a), reciprocal(a)}; };
     std::vector<Tensor> results = both(f, x);
     EXPECT_EQ(results[0].to_vector<bool>(), (std::vector<bool>{false, false, false, false, true, true, false}));
@@ -65,10 +53,11 @@ TEST(Numbers, HaveSignsAndKinds) {
     expectValues(results[2], {0, -0.0, 1, -2, kInfinity, -kInfinity, kNan});
     EXPECT_EQ(valuesOf(results[3])[4], 0);
     EXPECT_EQ(valuesOf(results[3])[1], -kInfinity);
-    Tensor signs2 = both([](const Tensor &a, const Tensor &b) { return copysign(a, b); }, x, of(dtype, {-1}));
+    Tensor signs2 = both([](const Tensor &a, const Tensor &b) { return copysign(a, b); }, x, vectorOf(dtype, {-1}));
     expectValues(signs2, {-0.0, -0.0, -1.5, -2.5, -kInfinity, -kInfinity, kNan});
-    EXPECT_EQ(slopes([&](const Tensor &a) { return copysign(a, of(dtype, {-0.0})); }, of(dtype, {2, -2, 0})),
-              (std::vector<double>{-1, 1, 0}));
+    EXPECT_EQ(
+        slopes([&](const Tensor &a) { return copysign(a, vectorOf(dtype, {-0.0})); }, vectorOf(dtype, {2, -2, 0})),
+        (std::vector<double>{-1, 1, 0}));
   }
 }
 
@@ -76,7 +65,7 @@ TEST(Numbers, NanToNumReplacesWhatIsNotFinite) {
   for (DType dtype : {DType::Float32, DType::Float64}) {
     const double largest =
         dtype == DType::Float32 ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
-    Tensor x = of(dtype, {1.5, kNan, kInfinity, -kInfinity, -0.0});
+    Tensor x = vectorOf(dtype, {1.5, kNan, kInfinity, -kInfinity, -0.0});
     expectValues(both([](const Tensor &a) { return nan_to_num(a); }, x), {1.5, 0, largest, -largest, -0.0});
     auto chosen = [](const Tensor &a) { return nan_to_num(a, {.nan = -7, .posinf = 2, .neginf = 0.5}); };
     expectValues(both(chosen, x), {1.5, -7, 2, 0.5, -0.0});
@@ -106,15 +95,15 @@ TEST(Numbers, LogaddexpIsThatOfNumPy) {
                                           0.25,
                                           -2.3068528194400546};
     auto f = [](const Tensor &a, const Tensor &b) { return logaddexp(a, b); };
-    std::vector<double> found = valuesOf(both(f, of(dtype, xs), of(dtype, ys)));
+    std::vector<double> found = valuesOf(both(f, vectorOf(dtype, xs), vectorOf(dtype, ys)));
     for (std::size_t i = 0; i < xs.size(); ++i)
       if (std::isfinite(expected[i]))
         EXPECT_NEAR(found[i], expected[i], eps * (1 + std::fabs(expected[i]))) << xs[i] << " and " << ys[i];
       else
         EXPECT_TRUE(found[i] == expected[i] || (std::isnan(found[i]) && std::isnan(expected[i]))) << i;
     // At a tie both halves have a share, and no infinity makes NaN of the others' derivatives.
-    EXPECT_EQ(slopes([&](const Tensor &a) { return logaddexp(a, of(dtype, {1, 1, 1, -kInfinity})); },
-                     of(dtype, {1, 1000, -1000, 2})),
+    EXPECT_EQ(slopes([&](const Tensor &a) { return logaddexp(a, vectorOf(dtype, {1, 1, 1, -kInfinity})); },
+                     vectorOf(dtype, {1, 1000, -1000, 2})),
               (std::vector<double>{0.5, 1, 0, 1}));
   }
   std::mt19937 random(3);
@@ -127,15 +116,16 @@ TEST(Numbers, LogaddexpIsThatOfNumPy) {
 TEST(Numbers, HeavisideAndXlogyAreDefinedAtZero) {
   for (DType dtype : {DType::Float32, DType::Float64}) {
     auto heavy = [](const Tensor &a, const Tensor &b) { return heaviside(a, b); };
-    expectValues(both(heavy, of(dtype, {-1, 0, -0.0, 2, kNan}), of(dtype, {0.5})), {0, 0.5, 0.5, 1, kNan});
-    EXPECT_EQ(slopes([&](const Tensor &b) { return heaviside(of(dtype, {-1, 0, 2}), b); }, of(dtype, {3, 3, 3})),
-              (std::vector<double>{0, 1, 0}));
+    expectValues(both(heavy, vectorOf(dtype, {-1, 0, -0.0, 2, kNan}), vectorOf(dtype, {0.5})), {0, 0.5, 0.5, 1, kNan});
+    EXPECT_EQ(
+        slopes([&](const Tensor &b) { return heaviside(vectorOf(dtype, {-1, 0, 2}), b); }, vectorOf(dtype, {3, 3, 3})),
+        (std::vector<double>{0, 1, 0}));
     auto product = [](const Tensor &a, const Tensor &b) { return xlogy(a, b); };
-    expectValues(both(product, of(dtype, {0, 0, 0, 0, 2, 2}), of(dtype, {0, kInfinity, -1, kNan, 0, -1})),
+    expectValues(both(product, vectorOf(dtype, {0, 0, 0, 0, 2, 2}), vectorOf(dtype, {0, kInfinity, -1, kNan, 0, -1})),
                  {0, 0, 0, kNan, -kInfinity, kNan});
-    EXPECT_EQ(slopes([&](const Tensor &a) { return xlogy(a, of(dtype, {1, 0})); }, of(dtype, {0, 0})),
+    EXPECT_EQ(slopes([&](const Tensor &a) { return xlogy(a, vectorOf(dtype, {1, 0})); }, vectorOf(dtype, {0, 0})),
               (std::vector<double>{0, -kInfinity}));
-    EXPECT_EQ(slopes([&](const Tensor &b) { return xlogy(of(dtype, {0, 0, 3}), b); }, of(dtype, {1, 0, 2})),
+    EXPECT_EQ(slopes([&](const Tensor &b) { return xlogy(vectorOf(dtype, {0, 0, 3}), b); }, vectorOf(dtype, {1, 0, 2})),
               (std::vector<double>{0, 0, 1.5}));
   }
   EXPECT_EQ(both([](const Tensor &a) { return heaviside(a, 7); }, tensor({-2, 0, 5})).to_vector<int>(),
@@ -147,15 +137,15 @@ TEST(Numbers, SincIsExactAtIntegersAndNearZero) {
   const double pi = 3.141592653589793;
   for (DType dtype : {DType::Float32, DType::Float64}) {
     std::vector<double> found =
-        valuesOf(both([](const Tensor &a) { return sinc(a); }, of(dtype, {0, 1, -2, 1e6, 0.5, 1e30})));
+        valuesOf(both([](const Tensor &a) { return sinc(a); }, vectorOf(dtype, {0, 1, -2, 1e6, 0.5, 1e30})));
     for (std::size_t i : {1, 2, 3, 5})
       EXPECT_EQ(found[i], 0);
     EXPECT_EQ(found[0], 1);
     EXPECT_NEAR(found[4], 2 / pi, 1e-7);
     auto slope = [](const Tensor &a) { return grad([](const Tensor &x) { return sum(sinc(x)); })(a); };
     const double tiny = dtype == DType::Float32 ? 1e-5 : 1e-9, eps = dtype == DType::Float32 ? 1e-6 : 1e-14;
-    std::vector<double> first = valuesOf(both(slope, of(dtype, {0, tiny, -tiny, 1}))),
-                        second = slopes(slope, of(dtype, {0, tiny, -tiny}));
+    std::vector<double> first = valuesOf(both(slope, vectorOf(dtype, {0, tiny, -tiny, 1}))),
+                        second = slopes(slope, vectorOf(dtype, {0, tiny, -tiny}));
     EXPECT_EQ(first[0], 0);
     EXPECT_NEAR(first[1] / (-pi * pi * tiny / 3), 1, eps);
     EXPECT_NEAR(first[2] / (pi * pi * tiny / 3), 1, eps);

@@ -114,21 +114,9 @@ const Value kValues[] = {
     {"trigamma", trigamma, -20.125, 67.34539904473097},
 };
 
-Tensor of(DType dtype, const std::vector<double> &values) {
-  return makeTensor(dtype, values, {static_cast<std::int64_t>(values.size())});
-}
-
-// The derivative of each element, eagerly and compiled.
-std::vector<double> slopes(const std::function<Tensor(const Tensor &)> &f, const Tensor &x) {
-  auto derivative = grad([&](const Tensor &at) { return sum(f(at)); });
-  Tensor eager = derivative(x);
-  expectSameBits(eager, function<Tensor(const Tensor &)>(derivative)(x));
-  return valuesOf(eager);
-}
-
 // NaN is like NaN, and 0 is not -0.
 void expectValues(Public f, DType dtype, const std::vector<double> &x, const std::vector<double> &expected) {
-  std::vector<double> values = valuesOf(both([&](const Tensor &at) { return f(at); }, of(dtype, x)));
+  std::vector<double> values = valuesOf(both([&](const Tensor &at) { return f(at); }, vectorOf(dtype, x)));
   ASSERT_EQ(values.size(), expected.size());
   for (std::size_t i = 0; i < values.size(); ++i)
     EXPECT_TRUE((values[i] == expected[i] && std::signbit(values[i]) == std::signbit(expected[i])) ||
@@ -140,7 +128,7 @@ void expectValues(Public f, DType dtype, const std::vector<double> &x, const std
 TEST(Special, FunctionsHaveTheValuesOfAnotherImplementation) {
   for (const Value &value : kValues)
     for (DType dtype : {DType::Float32, DType::Float64}) {
-      Tensor x = of(dtype, {value.x});
+      Tensor x = vectorOf(dtype, {value.x});
       // Not of float32 where the argument or the result is no such number.
       if (valuesOf(x)[0] != value.x || (dtype == DType::Float32 && std::fabs(value.expected) < 1e-37))
         continue;
@@ -178,20 +166,20 @@ TEST(Special, FunctionsHaveEdges) {
 TEST(Special, FunctionsHaveTheDerivativesOfTheirEdges) {
   for (DType dtype : {DType::Float32, DType::Float64}) {
     const double eps = dtype == DType::Float32 ? 1e-6 : 1e-14;
-    EXPECT_EQ(slopes([](const Tensor &x) { return i0(x); }, of(dtype, {0}))[0], 0);
-    EXPECT_EQ(slopes([](const Tensor &x) { return i1(x); }, of(dtype, {0}))[0], 0.5);
-    EXPECT_EQ(slopes([](const Tensor &x) { return i1e(x); }, of(dtype, {0}))[0], 0.5);
-    EXPECT_EQ(slopes([](const Tensor &x) { return erfinv(x); }, of(dtype, {1, -1})),
+    EXPECT_EQ(slopes([](const Tensor &x) { return i0(x); }, vectorOf(dtype, {0}))[0], 0);
+    EXPECT_EQ(slopes([](const Tensor &x) { return i1(x); }, vectorOf(dtype, {0}))[0], 0.5);
+    EXPECT_EQ(slopes([](const Tensor &x) { return i1e(x); }, vectorOf(dtype, {0}))[0], 0.5);
+    EXPECT_EQ(slopes([](const Tensor &x) { return erfinv(x); }, vectorOf(dtype, {1, -1})),
               (std::vector<double>{kInfinity, kInfinity}));
-    EXPECT_EQ(slopes([](const Tensor &x) { return ndtri(x); }, of(dtype, {0, 1})),
+    EXPECT_EQ(slopes([](const Tensor &x) { return ndtri(x); }, vectorOf(dtype, {0, 1})),
               (std::vector<double>{kInfinity, kInfinity}));
     // exp(-x^2 / 2) / sqrt(2 pi) / ndtr(x) at -40, by mpmath in 40 digits; ndtr itself vanishes there in float32.
-    std::vector<double> hazard = slopes([](const Tensor &x) { return log_ndtr(x); }, of(dtype, {-40, 40}));
+    std::vector<double> hazard = slopes([](const Tensor &x) { return log_ndtr(x); }, vectorOf(dtype, {-40, 40}));
     EXPECT_NEAR(hazard[0] / 40.02496884720726, 1, 4 * eps);
     EXPECT_LT(hazard[1], 1e-300);
     // Gamma's logarithm below 0, with the reflection's derivatives.
     auto second = [](const Tensor &x) { return grad([](const Tensor &at) { return sum(lgamma(at)); })(x); };
-    Tensor below = of(dtype, {-0.5, -2.25, -7.75});
+    Tensor below = vectorOf(dtype, {-0.5, -2.25, -7.75});
     std::vector<double> first = slopes([](const Tensor &x) { return lgamma(x); }, below),
                         curvature = slopes(second, below);
     for (std::size_t i = 0; i < first.size(); ++i) {
@@ -202,6 +190,45 @@ TEST(Special, FunctionsHaveTheDerivativesOfTheirEdges) {
   // Central differences of trigamma, also below 0.
   expectDerivatives([](const std::vector<Tensor> &x) { return trigamma(x[0]); },
                     {tensor<double>({-2.3, -0.6, 0.7, 3.0, 12.0})}, 2);
+}
+
+// Values of mpmath 1.4.1 with 40 digits: far out terms of the usual formulas cancel, or overflow.
+TEST(Special, DerivativesFarOut) {
+  struct Point {
+    double x, first, second;
+  };
+  auto expectDerivatives = [](Public f, const std::vector<Point> &points, double tolerance, double toleranceOfSecond) {
+    std::vector<double> x;
+    for (const Point &point : points)
+      x.push_back(point.x);
+    const Tensor at = vectorOf(DType::Float64, x);
+    auto value = [f](const Tensor &in) { return f(in); };
+    auto slope = [&](const Tensor &in) { return grad([&](const Tensor &y) { return sum(value(y)); })(in); };
+    const std::vector<double> first = slopes(value, at), second = slopes(slope, at);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      EXPECT_NEAR(first[i], points[i].first, tolerance * std::fabs(points[i].first)) << x[i];
+      EXPECT_NEAR(second[i], points[i].second, toleranceOfSecond * std::fabs(points[i].second)) << x[i];
+    }
+  };
+  expectDerivatives(erfcx,
+                    {{-2, -436.8919967270074, 1965.4497956879856},
+                     {5, -0.02133278976482631, 0.0080813778178741508},
+                     {20, -0.0014052174534598012, 0.00013999934371059263},
+                     {100, -5.6410497625993185e-5, 1.1280407802288336e-6},
+                     {1e4, -5.6418957508491275e-9, 1.1283791332441388e-12}},
+                    1e-12, 1e-10);
+  expectDerivatives(log_ndtr,
+                    {{-5, 5.1865039671258421, -0.96730356538288777},
+                     {-0.5, 1.1410777703680645, -0.73151959284412105},
+                     {0.5, 0.50916043383703349, -0.5138245643036329},
+                     {10, 7.6945986267064193e-23, -7.6945986267064193e-22},
+                     {15, 5.5307095498444162e-50, -8.2960643247666242e-49}},
+                    1e-12, 1e-11);
+  EXPECT_EQ(slopes([](const Tensor &x) { return log_ndtr(x); }, vectorOf(DType::Float32, {40, 100})),
+            (std::vector<double>{0, 0}));
+  EXPECT_NEAR(slopes([](const Tensor &x) { return i1(x); }, vectorOf(DType::Float64, {0.5}))[0], 0.54769475995953089,
+              1e-15);
+  EXPECT_EQ(slopes([](const Tensor &x) { return i1(x); }, vectorOf(DType::Float32, {95}))[0], kInfinity);
 }
 
 // It would be that of another operation, and so on without end. NaN is no number that somebody could take for it.

@@ -60,6 +60,19 @@ inline std::vector<std::vector<DType>> signatures(const ElementwiseCase &op) {
   return result;
 }
 
+//===-- Values at points ------------------------------------------------------------------------===//
+inline Tensor vectorOf(DType dtype, const std::vector<double> &values) {
+  return makeTensor(dtype, values, {static_cast<std::int64_t>(values.size())});
+}
+
+// The derivative of each element, eagerly and compiled.
+inline std::vector<double> slopes(const std::function<Tensor(const Tensor &)> &f, const Tensor &x) {
+  auto derivative = grad([&](const Tensor &at) { return sum(f(at)); });
+  Tensor eager = derivative(x);
+  expectSameBits(eager, function<Tensor(const Tensor &)>(derivative)(x));
+  return valuesOf(eager);
+}
+
 //===-- Many examples ---------------------------------------------------------------------------===//
 // What is done for many examples at once and for one after the other.
 struct BatchedCall {
