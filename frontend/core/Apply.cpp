@@ -120,25 +120,27 @@ bool isSelecting(const schema::OperationSchema &schema, std::size_t operand) {
   return operand < 32 && (schema.selecting >> operand & 1);
 }
 
-// Indices of few bits, or without a sign, as int64: transformations compute with indices, and would go beyond such
-// types. What is beyond int64 becomes its largest number, which is an index of nothing.
-Tensor wideIndex(const Tensor &index, SourceLocation where) {
+} // namespace
+
+Tensor asInt64(const Tensor &integers, SourceLocation where) {
   auto applied = [&](OpId op, std::initializer_list<const Tensor *> operands,
                      std::span<const schema::Attribute> attributes) {
-    Results results;
+    absl::InlinedVector<Tensor, 1> results;
     applyInMode(op, {operands.begin(), operands.size()}, attributes, results, where);
     return std::move(results[0]);
   };
   const schema::Attribute wide = DType::Int64;
-  Tensor bounded = index;
-  if (index.dtype() == DType::UInt64) {
-    const Tensor largest = makeScalar(Number(INT64_MAX), DType::UInt64, where);
-    bounded = applied(OpId::Minimum, {&index, &largest}, {});
+  Tensor bounded = integers;
+  if (is_unsigned(integers.dtype()) && size_of(integers.dtype()) == sizeof(std::int64_t)) {
+    const Tensor largest = makeScalar(Number(INT64_MAX), integers.dtype(), where);
+    bounded = applied(OpId::Minimum, {&integers, &largest}, {});
   }
   return applied(OpId::Cast, {&bounded}, {&wide, 1});
 }
 
-// The operands, those that are such indices replaced.
+namespace {
+// The operands. Indices of few bits, or without a sign, are int64: transformations compute with indices, and would go
+// beyond such types.
 class WideIndices {
 public:
   WideIndices(OpId op, Operands given, SourceLocation where) : operands(given) {
@@ -155,7 +157,7 @@ public:
         pointers.assign(given.begin(), given.end());
         wide.reserve(given.size()); // so that none moves
       }
-      pointers[i] = &wide.emplace_back(wideIndex(*given[i], where));
+      pointers[i] = &wide.emplace_back(asInt64(*given[i], where));
     }
     if (!pointers.empty())
       operands = pointers;

@@ -47,6 +47,10 @@ Tensor fitting(const std::string &message, const Tensor &x, const Tensor &like, 
 // onesLike, in calque/transforms.h, is the same for ones.
 Tensor zerosLike(const Tensor &x, SourceLocation where);
 
+// Returns integers as int64, which is the type that indices are computed in. Its largest number, an index of nothing,
+// stands for what is beyond.
+Tensor asInt64(const Tensor &integers, SourceLocation where);
+
 // Returns the operands as tensors. Numbers adopt the element type of the tensors beside them, except indices and
 // conditions.
 std::vector<Tensor> adoptNumbers(schema::OpId op, std::span<const Operand *const> operands);

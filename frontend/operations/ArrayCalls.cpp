@@ -32,11 +32,6 @@ Tensor floatsOf(const Operand &x, const ArrayCall &call) {
   return value;
 }
 
-Tensor asInt64(const Tensor &integers) {
-  const bool mayBeBeyond = is_unsigned(integers.dtype()) && size_of(integers.dtype()) == sizeof(std::int64_t);
-  return cast(mayBeBeyond ? minimum(integers, std::numeric_limits<std::int64_t>::max()) : integers, DType::Int64);
-}
-
 Tensor inReverse(const Tensor &x) {
   return dispatch(x.dtype(), [&]<typename T>(std::type_identity<T>) {
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) // the least number becomes the largest one

@@ -38,9 +38,6 @@ private:
 // An operand of floats. DTypeError for others.
 Tensor floatsOf(const Operand &x, const ArrayCall &call);
 
-// Integers as int64, whose largest number stands for those beyond.
-Tensor asInt64(const Tensor &integers);
-
 // A number for each element whose order is the opposite one. Exact: integers don't overflow.
 Tensor inReverse(const Tensor &x);
 

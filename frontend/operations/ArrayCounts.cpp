@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "calque/assertions.h"
+#include "frontend/core/Apply.h"
 #include "frontend/operations/ArrayCalls.h"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ Tensor bincount(const Operand &x, BincountOptions options) {
   requireIntegers(given, call);
   if (given.rank() != 1)
     throw ShapeError(absl::StrCat("bincount: takes a vector, not ", typeOf(given)), call.where);
-  const Tensor numbers = detail::asInt64(given);
+  const Tensor numbers = detail::asInt64(given, call.where);
   std::optional<std::int64_t> length = options.length;
   if (!length) {
     length = knownEnd(given);

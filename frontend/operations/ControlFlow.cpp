@@ -195,11 +195,7 @@ Tensor rangeBound(const char *operation, const char *what, const Tensor &bound, 
   const schema::TensorType &type = *implOf(bound, where).type;
   if (type.rank() != 0 || !is_integer(type.dtype))
     throw ShapeError(absl::StrCat(operation, ": ", what, " must be an integer scalar, not ", type.str()), where);
-  if (type.dtype == DType::Int64)
-    return bound;
-  if (type.dtype != DType::UInt64)
-    return cast(Operand(bound, where), DType::Int64);
-  return cast(Operand(minimum(Operand(bound, where), Operand(INT64_MAX, where)), where), DType::Int64); // never reached
+  return type.dtype == DType::Int64 ? bound : asInt64(bound, where);
 }
 
 Tensor isBefore(const Tensor &i, const Tensor &end, std::int64_t step, SourceLocation where) {

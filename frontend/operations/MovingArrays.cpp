@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "calque/assertions.h"
+#include "frontend/core/Apply.h"
 #include "frontend/operations/ArrayCalls.h"
 
 #include <algorithm>
@@ -72,7 +73,7 @@ Tensor detail::rollBy(const Operand &x, const Operand &shift, const AxisList &ax
     throw DTypeError(absl::StrCat("roll: a shift is an integer, not ", typeOf(given)), call.where);
   if (given.rank() > 1)
     throw ShapeError(absl::StrCat("roll: the shifts are a scalar or a vector, not ", typeOf(given)), call.where);
-  const Tensor numbers = detail::asInt64(given);
+  const Tensor numbers = detail::asInt64(given, call.where);
   const std::size_t count = std::max<std::size_t>(axes.numbers().size(), 1);
   if (numbers.rank() == 1) {
     const Size size = numbers.shape()[0];
@@ -163,7 +164,7 @@ Tensor repeatedBy(const Tensor &x, const Tensor &given, std::int64_t axis, std::
   if (given.rank() > 1)
     throw ShapeError(absl::StrCat("repeat: the numbers are a scalar or a vector, not ", typeOf(given)), call.where);
   const Size size = x.shape()[static_cast<std::size_t>(axis)];
-  const Tensor counts = broadcast_to(detail::asInt64(given), {size});
+  const Tensor counts = broadcast_to(detail::asInt64(given, call.where), {size});
   assert_true(greater_equal(counts, 0), "repeat: a number of repeats is negative");
   if (!total) {
     total = knownTotal(given, size);

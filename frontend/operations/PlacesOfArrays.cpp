@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "calque/arrays/making.h"
+#include "frontend/core/Apply.h"
 #include "frontend/operations/ArrayCalls.h"
 
 namespace calque {
@@ -42,7 +43,7 @@ Part partOf(const Tensor &x, const std::vector<Operand> &starts, const Shape &si
     if (isWhole)
       continue;
     const Tensor last = Operand(shape[i]).toTensor(DType::Int64) - Operand(sizes[i]).toTensor(DType::Int64);
-    const Tensor first = maximum(minimum(detail::asInt64(start), last), 0);
+    const Tensor first = maximum(minimum(detail::asInt64(start, call.where), last), 0);
     part.of.push_back(first + iota({sizes[i]}, DType::Int64));
     part.at.push_back(static_cast<std::int64_t>(i));
   }
@@ -106,7 +107,7 @@ namespace {
 Tensor indicesByMode(const Tensor &given, const Size &size, const std::string &mode, const ArrayCall &call) {
   if (!is_integer(given.dtype()))
     throw DTypeError(absl::StrCat(call.function, ": an index is an integer, not ", typeOf(given)), call.where);
-  const Tensor index = detail::asInt64(given), count = Operand(size).toTensor(DType::Int64);
+  const Tensor index = detail::asInt64(given, call.where), count = Operand(size).toTensor(DType::Int64);
   if (mode == "raise")
     return where(index < 0, index + count, index);
   if (mode == "wrap")

@@ -3,6 +3,7 @@
 #include "calque/arrays/places.h"
 
 #include "absl/strings/str_cat.h"
+#include "frontend/core/Apply.h"
 #include "frontend/operations/ArrayCalls.h"
 
 #include <algorithm>
@@ -162,7 +163,7 @@ private:
       const Counted counted = countedRows(*rows, size);
       return iota({counted.count}, DType::Int64) * counted.step + counted.start;
     }
-    const Tensor entries = detail::asInt64(places[i].entries());
+    const Tensor entries = detail::asInt64(places[i].entries(), call.where);
     return where(entries < 0, entries + Operand(size).toTensor(DType::Int64), entries);
   }
 
