@@ -2,6 +2,7 @@
 #ifndef CALQUE_TEST_ARRAYS_TESTING_H
 #define CALQUE_TEST_ARRAYS_TESTING_H
 
+#include "test/Errors.h"
 #include "test/Tensors.h"
 
 #include "calque/arrays.h"
@@ -39,21 +40,6 @@ inline void check(const std::string &name, const Body &f, Checks checks = {}) {
 
 // Numbers within a tolerance relative to the largest one; integers and bools are equal.
 void expectClose(const Tensor &found, const Tensor &expected, double tolerance);
-
-// The text of the error of this class that f throws.
-template <typename E, typename F> std::string errorOf(F f) {
-  try {
-    f();
-  } catch (const E &error) {
-    return error.what();
-  } catch (const std::exception &error) {
-    ADD_FAILURE() << "another error: " << error.what();
-    return "";
-  }
-  ADD_FAILURE() << "no error";
-  return "";
-}
-#define EXPECT_CONTAINS(text, part) EXPECT_NE(std::string(text).find(part), std::string::npos) << text
 
 } // namespace calque::testing
 #endif

@@ -3,6 +3,7 @@
 #define CALQUE_TEST_OPERATIONS_LINALG_H
 
 #include "calque/linalg.h"
+#include "test/Errors.h"
 #include "test/operations/Structured.h"
 
 #include <limits>
@@ -159,17 +160,8 @@ inline void expectMatrixDerivatives(const Body &f, const std::vector<Tensor> &in
   expectOpenDerivatives(f, inputs);
 }
 
-template <typename E, typename F> std::string messageOf(F &&call) {
-  try {
-    call();
-  } catch (const E &error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "no error of this class";
-  return "";
-}
 #define EXPECT_MESSAGE(Class, part, call)                                                                              \
-  EXPECT_NE((messageOf<Class>([&] { call; })).find(part), std::string::npos) << messageOf<Class>([&] { call; })
+  EXPECT_NE((errorOf<Class>([&] { call; })).find(part), std::string::npos) << errorOf<Class>([&] { call; })
 
 } // namespace calque::testing
 #endif

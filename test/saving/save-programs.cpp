@@ -200,6 +200,18 @@ void saveTransforms() {
                        in[0].rows(0, 0)};
       },
       {x, flags, integers}, false);
+  save(
+      "small_types",
+      [](const Tensors &in) {
+        Tensor hash = in[2];
+        for (Tensor i : range(3))
+          hash = (hash ^ (hash >> 7)) * 11;
+        return Tensors{
+            in[0] * 3, sum(in[0]), max(in[1]), hash, exp(in[3]) / 3, in[4] * in[4], cast(in[3], DType::Int8)};
+      },
+      {cast(integers, DType::UInt8), cast(integers, DType::Int16), cast(integers, DType::UInt64),
+       cast(x, DType::Float16), cast(x, DType::BFloat16)},
+      false);
   save("grad",
        [](const Tensors &in) {
          return Tensors{grad([](const Tensor &y) { return sum(sin(y) * y); })(in[0]),
