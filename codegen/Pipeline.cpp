@@ -49,6 +49,7 @@ std::unique_ptr<Pass> createCanonicalize() {
 }
 
 void differentiate(OpPassManager &manager, const CompileOptions &options) {
+  manager.addNestedPass<func::FuncOp>(createSplitComplex());
   manager.addNestedPass<func::FuncOp>(createDifferentiate());
   if (options.checkNumerics)
     manager.addNestedPass<func::FuncOp>(createCheckNumerics());

@@ -28,7 +28,8 @@ def Calque_Stack : TypeDef<Calque_Dialect, "Stack"> {
 // The element types of operands and results. The verifier refuses any other. Integers with a sign have MLIR's types
 // without one; see ir/Signs.h.
 class Calque_TensorOf<list<Type> others = []>
-    : RankedTensorOf<[I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64, F16, BF16, F32, F64] # others>;
+    : RankedTensorOf<[I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64, F16, BF16, F32, F64,
+                     Complex<F32>, Complex<F64>] # others>;
 def Calque_Tensor : Calque_TensorOf;
 
 // Stacks alone, and what may be either: values that an operation gives on as they are, chooses from or repeats.
@@ -87,6 +88,11 @@ def Value : Partial;    // (Value $x): the operand, the result or the cotangent 
 def Mask : Partial;     // (Mask cond): the cotangent where cond holds, else zero
 def Constant : Partial; // (Constant "2.0"): a scalar of the result's type, broadcast
 
+//===-- Complex numbers -------------------------------------------------------------------------===//
+// The dag of a real or an imaginary part is one over `Apply`, `Constant` and these:
+def Re : Partial; // (Re $x): the real part of an operand; a real operand itself
+def Im : Partial; // (Im $x): the imaginary part
+
 // A function of numbers or of vectors of them, in the bodies of kernels: what MLIR's dialect `math` lacks, or would fold
 // to other bits than code computes. codegen/native/LowerMath.cpp makes code of it. No program of tensors has it.
 def Calque_ScalarFunctionOp
@@ -140,6 +146,15 @@ class Calque_Op<string mnemonic, list<Trait> traits = []>
   bit batchSame = 0;
   bit batchUnrolled = 0;
   bit batchAxis = 0; // the same operation along its attribute `axis`, one place further behind
+
+  // Complex numbers. The pass `split-complex` replaces an operation on them by operations on their parts, before
+  // derivatives are taken. An operation for which none of these is set takes real numbers alone.
+  bit eachPart = 0;            // the same operation on the real parts and on the imaginary parts
+  list<dag> complexParts = []; // the result's real part and imaginary part; one dag for a result that is real
+  bit customComplex = 0;       // a C++ method, buildParts, of ir/ComplexFunctions.cpp or ComplexParts.cpp
+  bit complexByPass = 0;       // the pass splits it: it has regions, counts its operands, or has effects
+  // It is of complex numbers alone, so that no derivative meets it.
+  bit complexAlone = 0;
 
   // Elementwise operations: the result's element from the operands' elements.
   dag scalar = ?;

@@ -5,6 +5,7 @@
 include "ir/TypeRules.td"
 include "ir/Elementwise.td"
 include "ir/Functions.td"
+include "ir/Complex.td"
 include "ir/Numbers.td"
 include "ir/Bits.td"
 include "ir/Special.td"

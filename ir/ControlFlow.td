@@ -16,6 +16,7 @@ class Calque_RegionOp<string mnemonic, string typeRule, list<Trait> traits = []>
 }
 
 def Calque_CondOp : Calque_RegionOp<"cond", "cond"> {
+  let complexByPass = 1;
   let summary = "The results of one of two regions";
   let inMessages = "cond";
   let description = [{
@@ -28,6 +29,7 @@ def Calque_CondOp : Calque_RegionOp<"cond", "cond"> {
 }
 
 def Calque_WhileOp : Calque_RegionOp<"while", "whileLoop", [DeclareOpInterfaceMethods<Calque_KeepingOpInterface>]> {
+  let complexByPass = 1;
   let summary = "What a region makes of values, again and again as long as another one says so";
   let inMessages = "while_loop";
   let description = [{
@@ -160,6 +162,7 @@ def Calque_SizedPopOp : Calque_StackOp<"sized_pop", "sizedPop"> {
 }
 
 def Calque_OpenSizesOp : Calque_PureOp<"open_sizes"> {
+  let eachPart = 1;
   let rule = "openSizes";
   let function = "";
   let inMessages = "while_loop";

@@ -3,6 +3,7 @@
 #include "ir/BatchRule.h"
 #include "ir/Conversion.h"
 #include "ir/GradientRule.h"
+#include "ir/Parts.h"
 #include "ir/ScalarBuilder.h"
 
 #include "mlir/IR/Builders.h"

@@ -21,6 +21,7 @@ namespace calque::ir {
 class BatchRule;
 class ScalarBuilder;
 struct Algebra;
+struct Parts;
 
 // The numbers of examples whose slices a gather's operand joins, the outermost vmap's first. An error needs them to
 // name the index and the size that the user wrote.

@@ -11,6 +11,7 @@ class Calque_EffectOp<string mnemonic, string typeRule, list<Trait> traits = []>
   let notDifferentiable = 1;
 }
 def Calque_VariableReadOp : Calque_EffectOp<"variable_read", "variableRead"> {
+  let complexByPass = 1;
   let summary = "The value of variable number `variable` at this point of the program";
   let inMessages = "variable";
   let arguments = (ins I64Attr:$variable, DenseI64ArrayAttr:$shape, Calque_DTypeAttr:$dtype);
@@ -18,12 +19,14 @@ def Calque_VariableReadOp : Calque_EffectOp<"variable_read", "variableRead"> {
   let removedBy = "state-to-values";
 }
 def Calque_VariableAssignOp : Calque_EffectOp<"variable_assign", "variableAssign"> {
+  let complexByPass = 1;
   let summary = "Gives variable number `variable` a value, from this point of the program on";
   let inMessages = "assign";
   let arguments = (ins Calque_Tensor:$value, I64Attr:$variable);
   let removedBy = "state-to-values";
 }
 def Calque_PrintOp : Calque_EffectOp<"print", "effect"> {
+  let complexByPass = 1;
   let summary = "Prints a line: a text with tensors in it";
   let inMessages = "print";
   let description = [{
@@ -44,6 +47,7 @@ def Calque_AssertOp : Calque_EffectOp<"assert", "assertion"> {
   let batchSame = 1;
 }
 def Calque_HostCallOp : Calque_EffectOp<"host_call", "hostCall"> {
+  let complexByPass = 1;
   let summary = "Calls C++ of the program: number `callee` of the function's host calls";
   let inMessages = "host_call";
   let description = [{
@@ -54,6 +58,7 @@ def Calque_HostCallOp : Calque_EffectOp<"host_call", "hostCall"> {
   let batchUnrolled = 1;
 }
 def Calque_ExternOp : Calque_PureOp<"extern", [Calque_MayFail]> {
+  let complexByPass = 1;
   let summary = "An operation of the user's, known by its symbol";
   let inMessages = "operation";
   let description = [{
@@ -68,6 +73,7 @@ def Calque_ExternOp : Calque_PureOp<"extern", [Calque_MayFail]> {
   let lacksGradient = 1;
 }
 def Calque_StopGradientOp : Calque_PureOp<"stop_gradient"> {
+  let eachPart = 1;
   let summary = "x, through which no gradient passes";
   let arguments = (ins Calque_Tensor:$x);
   let results = (outs Calque_Tensor:$result);

@@ -15,13 +15,17 @@ Type toMlir(DType dtype, MLIRContext *context) {
     return StackType::get(context);
   if (!is_dtype(dtype))
     return {};
-  return dispatch(dtype, [&]<typename T>(std::type_identity<T>) -> Type {
+  return dispatch_all(dtype, [&]<typename T>(std::type_identity<T>) -> Type {
     if constexpr (std::is_same_v<T, bool>)
       return IntegerType::get(context, 1);
     else if constexpr (std::is_same_v<T, float>)
       return Float32Type::get(context);
     else if constexpr (std::is_same_v<T, double>)
       return Float64Type::get(context);
+    else if constexpr (std::is_same_v<T, complex64>)
+      return ComplexType::get(Float32Type::get(context));
+    else if constexpr (std::is_same_v<T, complex128>)
+      return ComplexType::get(Float64Type::get(context));
     else if constexpr (std::is_same_v<T, float16>)
       return Float16Type::get(context);
     else if constexpr (std::is_same_v<T, bfloat16>)

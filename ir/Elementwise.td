@@ -22,6 +22,7 @@ class Calque_LogicalOp<string mnemonic> : Calque_BinaryOp<mnemonic, "elementwise
 }
 
 def Calque_AddOp : Calque_BinaryOp<"add", "elementwiseNumeric", [Commutative]> {
+  let eachPart = 1;
   let summary = "lhs + rhs";
   let spelling = "+";
   let scalar = (S_add $lhs, $rhs);
@@ -30,6 +31,7 @@ def Calque_AddOp : Calque_BinaryOp<"add", "elementwiseNumeric", [Commutative]> {
   let partials = [(One), (One)];
 }
 def Calque_SubOp : Calque_BinaryOp<"sub", "elementwiseNumeric"> {
+  let eachPart = 1;
   let summary = "lhs - rhs";
   let spelling = "-";
   let scalar = (S_sub $lhs, $rhs);
@@ -38,6 +40,8 @@ def Calque_SubOp : Calque_BinaryOp<"sub", "elementwiseNumeric"> {
   let partials = [(One), (MinusOne)];
 }
 def Calque_MulOp : Calque_BinaryOp<"mul", "elementwiseNumeric", [Commutative]> {
+  let complexParts = [(Apply "sub", (Apply "mul", (Re $lhs), (Re $rhs)), (Apply "mul", (Im $lhs), (Im $rhs))),
+                      (Apply "add", (Apply "mul", (Re $lhs), (Im $rhs)), (Apply "mul", (Im $lhs), (Re $rhs)))];
   let summary = "lhs * rhs";
   let spelling = "*";
   let scalar = (S_mul $lhs, $rhs);
@@ -47,13 +51,15 @@ def Calque_MulOp : Calque_BinaryOp<"mul", "elementwiseNumeric", [Commutative]> {
   let partials = [(Value $rhs), (Value $lhs)];
 }
 def Calque_NegOp : Calque_UnaryOp<"neg", "elementwiseNumeric"> {
+  let eachPart = 1;
   let summary = "-x";
   let spelling = "-";
   let scalar = (S_neg $x);
   let involution = 1;
   let partials = [(MinusOne)];
 }
-def Calque_AbsOp : Calque_UnaryOp<"abs", "elementwiseNumeric"> {
+def Calque_AbsOp : Calque_UnaryOp<"abs", "elementwiseMagnitude"> {
+  let complexParts = [(Apply "hypot", (Re $x), (Im $x))];
   let summary = "The absolute value; that of the smallest integer is itself";
   let scalar = (S_abs $x);
   let idempotent = 1;
@@ -69,6 +75,7 @@ def Calque_SignOp : Calque_UnaryOp<"sign", "elementwiseNumeric"> {
   let kinks = ["0.0"];
 }
 def Calque_DivOp : Calque_BinaryOp<"div", "elementwiseNumeric", [Calque_MayFailOnIntegers]> {
+  let customComplex = 1;
   let summary = "lhs / rhs; integers truncate, the smallest one divided by -1 wraps, division by zero is an error";
   let failure = "`DivisionError` where an integer is divided by zero";
   let spelling = "/";
@@ -107,6 +114,7 @@ def Calque_FmodOp : Calque_BinaryOp<"fmod", "elementwiseNumeric", [Calque_MayFai
   let domain = ["0.5", "3.0"];
 }
 def Calque_PowOp : Calque_BinaryOp<"pow", "elementwiseNumeric"> {
+  let customComplex = 1;
   let summary = "lhs to the power of rhs; of integers, a negative power is 1 divided by the positive one, truncated, and 0 of 0";
   let scalar = (S_pow $lhs, $rhs);
   // At 0 to the power of 0 the base becomes 1, so that pow(0, -1) does not occur. The logarithm's argument becomes 1 where
@@ -123,23 +131,28 @@ def Calque_PowOp : Calque_BinaryOp<"pow", "elementwiseNumeric"> {
   let domain = ["0.5", "2.5"];
 }
 def Calque_SquareOp : Calque_UnaryOp<"square", "elementwiseNumeric"> {
+  let complexParts = [(Apply "mul", (Apply "sub", (Re $x), (Im $x)), (Apply "add", (Re $x), (Im $x))),
+                      (Apply "mul", (Constant "2.0"), (Apply "mul", (Re $x), (Im $x)))];
   let summary = "x * x";
   let scalar = (S_mul $x, $x);
   let ignoresSign = 1;
   let partials = [(Apply "mul", (Constant "2.0"), $x)];
 }
 def Calque_ExpOp : Calque_UnaryOp<"exp", "elementwiseFloat"> {
+  let customComplex = 1;
   let summary = "e to the power of x";
   let scalar = (S_exp $x);
   let ulp = 1;
   let partials = [(Value $result)];
 }
 def Calque_Expm1Op : Calque_UnaryOp<"expm1", "elementwiseFloat"> {
+  let customComplex = 1;
   let summary = "exp(x) - 1, exact for small x";
   let scalar = (S_expm1 $x);
   let partials = [(Apply "add", $result, (Constant "1.0"))];
 }
 def Calque_LogOp : Calque_UnaryOp<"log", "elementwiseFloat"> {
+  let customComplex = 1;
   let summary = "The natural logarithm; NaN below zero";
   let scalar = (S_log $x);
   let ulp = 1;
@@ -147,12 +160,14 @@ def Calque_LogOp : Calque_UnaryOp<"log", "elementwiseFloat"> {
   let domain = ["0.2", "4.0"];
 }
 def Calque_Log1pOp : Calque_UnaryOp<"log1p", "elementwiseFloat"> {
+  let customComplex = 1;
   let summary = "log(1 + x), exact for small x";
   let scalar = (S_log1p $x);
   let partials = [(Apply "div", (Constant "1.0"), (Apply "add", $x, (Constant "1.0")))];
   let domain = ["-0.7", "3.0"];
 }
 def Calque_SqrtOp : Calque_UnaryOp<"sqrt", "elementwiseFloat"> {
+  let customComplex = 1;
   let summary = "The square root; NaN below zero";
   let scalar = (S_sqrt $x);
   let ulp = 1;
@@ -166,6 +181,7 @@ def Calque_RsqrtOp : Calque_UnaryOp<"rsqrt", "elementwiseFloat"> {
   let domain = ["0.2", "4.0"];
 }
 def Calque_TanhOp : Calque_UnaryOp<"tanh", "elementwiseFloat"> {
+  let customComplex = 1;
   let summary = "The hyperbolic tangent";
   let scalar = (S_tanh $x);
   let ulp = 1;
@@ -221,18 +237,21 @@ def Calque_ErfOp : Calque_UnaryOp<"erf", "elementwiseFloat"> {
   let partials = [(Apply "mul", (Constant "1.1283791670955126"), (Apply "exp", (Apply "neg", (Apply "mul", $x, $x))))];
 }
 def Calque_SinOp : Calque_UnaryOp<"sin", "elementwiseFloat"> {
+  let customComplex = 1;
   let summary = "The sine of x radians";
   let scalar = (S_sin $x);
   let ulp = 2;
   let partials = [(Apply "cos", $x)];
 }
 def Calque_CosOp : Calque_UnaryOp<"cos", "elementwiseFloat"> {
+  let customComplex = 1;
   let summary = "The cosine of x radians";
   let scalar = (S_cos $x);
   let ulp = 2;
   let partials = [(Apply "neg", (Apply "sin", $x))];
 }
 def Calque_TanOp : Calque_UnaryOp<"tan", "elementwiseFloat"> {
+  let customComplex = 1;
   let summary = "The tangent of x radians";
   let scalar = (S_tan $x);
   let ulp = 4;
@@ -258,11 +277,13 @@ def Calque_RoundOp : Calque_UnaryOp<"round", "elementwiseFloat"> {
   let notDifferentiable = 1;
 }
 def Calque_IsNanOp : Calque_UnaryOp<"isnan", "elementwiseTest"> {
+  let complexParts = [(Apply "logical_or", (Apply "isnan", (Re $x)), (Apply "isnan", (Im $x)))];
   let summary = "Whether x is NaN";
   let scalar = (S_notEqual $x, $x);
   let notDifferentiable = 1;
 }
 def Calque_IsFiniteOp : Calque_UnaryOp<"isfinite", "elementwiseTest"> {
+  let complexParts = [(Apply "logical_and", (Apply "isfinite", (Re $x)), (Apply "isfinite", (Im $x)))];
   let summary = "Whether x is neither NaN nor infinite";
   let scalar = (S_equal (S_sub $x, $x), (S_const "0.0", $x));
   let notDifferentiable = 1;
@@ -281,11 +302,13 @@ def Calque_MinimumOp : Calque_BinaryOp<"minimum", "elementwiseNumeric"> {
 }
 
 def Calque_EqualOp : Calque_ComparisonOp<"equal"> {
+  let complexParts = [(Apply "logical_and", (Apply "equal", (Re $lhs), (Re $rhs)), (Apply "equal", (Im $lhs), (Im $rhs)))];
   let summary = "lhs == rhs";
   let spelling = "==";
   let scalar = (S_equal $lhs, $rhs);
 }
 def Calque_NotEqualOp : Calque_ComparisonOp<"not_equal"> {
+  let complexParts = [(Apply "logical_or", (Apply "not_equal", (Re $lhs), (Re $rhs)), (Apply "not_equal", (Im $lhs), (Im $rhs)))];
   let summary = "lhs != rhs";
   let spelling = "!=";
   let scalar = (S_notEqual $lhs, $rhs);
@@ -335,6 +358,7 @@ def Calque_LogicalNotOp : Calque_UnaryOp<"logical_not", "elementwiseBool"> {
   let notDifferentiable = 1;
 }
 def Calque_SelectOp : Calque_ElementwiseOp<"where"> {
+  let eachPart = 1;
   let summary = "x where the condition holds, else y; the three broadcast";
   let arguments = (ins Calque_SelectingTensor:$condition, Calque_AnyTensor:$x, Calque_AnyTensor:$y);
   let results = (outs Calque_AnyTensor:$result);
@@ -343,6 +367,7 @@ def Calque_SelectOp : Calque_ElementwiseOp<"where"> {
   let partials = [(NoGradient), (Mask (Value $condition)), (Mask (Apply "logical_not", $condition))];
 }
 def Calque_CastOp : Calque_ElementwiseOp<"cast"> {
+  let customComplex = 1;
   let summary = "The elements as another type; floats truncate towards zero and saturate, NaN becomes 0";
   let arguments = (ins Calque_Tensor:$x, Calque_DTypeAttr:$dtype);
   let rule = "cast";

@@ -7,6 +7,7 @@ include "ir/Elementwise.td"
 class Calque_FunctionOp<string mnemonic> : Calque_UnaryOp<mnemonic, "elementwiseFloat"> { let ulp = 4; }
 
 def Calque_AtanOp : Calque_FunctionOp<"atan"> {
+  let customComplex = 1;
   let summary = "The arc tangent, in radians from -pi/2 to pi/2";
   let scalar = (S_atan $x);
   let partials = [(Apply "div", (Constant "1.0"), (Apply "add", (Apply "square", $x), (Constant "1.0")))];
@@ -23,6 +24,7 @@ def Calque_Atan2Op : Calque_BinaryOp<"atan2", "elementwiseFloat"> {
     (Apply "neg", (Apply "div", (Apply "div", $lhs, (Apply "hypot", $lhs, $rhs)), (Apply "hypot", $lhs, $rhs)))];
 }
 def Calque_AsinOp : Calque_FunctionOp<"asin"> {
+  let customComplex = 1;
   let summary = "The arc sine, in radians from -pi/2 to pi/2; NaN beyond -1 and 1";
   let scalar = (S_asin $x);
   let partials = [(Apply "div", (Constant "1.0"), (Apply "sqrt",
@@ -30,6 +32,7 @@ def Calque_AsinOp : Calque_FunctionOp<"asin"> {
   let domain = ["-0.9", "0.9"];
 }
 def Calque_AcosOp : Calque_FunctionOp<"acos"> {
+  let customComplex = 1;
   let summary = "The arc cosine, in radians from 0 to pi; NaN beyond -1 and 1";
   let scalar = (S_acos $x);
   let partials = [(Apply "neg",
@@ -38,22 +41,26 @@ def Calque_AcosOp : Calque_FunctionOp<"acos"> {
   let domain = ["-0.9", "0.9"];
 }
 def Calque_SinhOp : Calque_FunctionOp<"sinh"> {
+  let customComplex = 1;
   let summary = "The hyperbolic sine";
   let scalar = (S_sinh $x);
   let partials = [(Apply "cosh", $x)];
 }
 def Calque_CoshOp : Calque_FunctionOp<"cosh"> {
+  let customComplex = 1;
   let summary = "The hyperbolic cosine";
   let scalar = (S_cosh $x);
   let ignoresSign = 1;
   let partials = [(Apply "sinh", $x)];
 }
 def Calque_AsinhOp : Calque_FunctionOp<"asinh"> {
+  let customComplex = 1;
   let summary = "The inverse of sinh";
   let scalar = (S_asinh $x);
   let partials = [(Apply "div", (Constant "1.0"), (Apply "hypot", $x, (Constant "1.0")))];
 }
 def Calque_AcoshOp : Calque_FunctionOp<"acosh"> {
+  let customComplex = 1;
   let summary = "The inverse of cosh, which is not negative; NaN below 1";
   let scalar = (S_acosh $x);
   let partials = [(Apply "div", (Apply "div", (Constant "1.0"), (Apply "sqrt", (Apply "sub", $x, (Constant "1.0")))),
@@ -61,6 +68,7 @@ def Calque_AcoshOp : Calque_FunctionOp<"acosh"> {
   let domain = ["1.2", "4.0"];
 }
 def Calque_AtanhOp : Calque_FunctionOp<"atanh"> {
+  let customComplex = 1;
   let summary = "The inverse of tanh; infinite at -1 and 1, NaN beyond";
   let scalar = (S_atanh $x);
   let partials = [(Apply "div", (Constant "1.0"),
@@ -68,6 +76,7 @@ def Calque_AtanhOp : Calque_FunctionOp<"atanh"> {
   let domain = ["-0.8", "0.8"];
 }
 def Calque_Log2Op : Calque_FunctionOp<"log2"> {
+  let customComplex = 1;
   let summary = "The logarithm of base 2; exact for powers of 2, NaN below zero";
   let scalar = (S_log2 $x);
   // 1 / log(2)
@@ -75,6 +84,7 @@ def Calque_Log2Op : Calque_FunctionOp<"log2"> {
   let domain = ["0.2", "4.0"];
 }
 def Calque_Log10Op : Calque_FunctionOp<"log10"> {
+  let customComplex = 1;
   let summary = "The logarithm of base 10; exact for powers of 10, NaN below zero";
   let scalar = (S_log10 $x);
   // 1 / log(10)

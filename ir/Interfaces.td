@@ -23,7 +23,12 @@ def Calque_SchemaOpInterface : OpInterface<"SchemaOpInterface"> {
       Emits the operation on stacked operands, which have the mapped axis as axis 0, and so do the results. Fails after a
       diagnostic where that is not possible.
     }], "::llvm::LogicalResult", "buildBatched", (ins "::calque::ir::BatchRule &":$rule,
-         "::llvm::SmallVectorImpl<::mlir::Value> &":$results)>
+         "::llvm::SmallVectorImpl<::mlir::Value> &":$results)>,
+    InterfaceMethod<[{
+      Emits the operation on the parts of complex numbers. The results are those of the operation in order: two for a
+      complex one, the real part first, and one for another. Fails after a diagnostic if it takes no complex numbers.
+    }], "::llvm::LogicalResult", "buildParts", (ins "::mlir::OpBuilder &":$builder,
+         "::llvm::ArrayRef<::calque::ir::Parts>":$operands, "::llvm::SmallVectorImpl<::mlir::Value> &":$results)>
   ];
 }
 

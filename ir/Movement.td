@@ -7,10 +7,13 @@ include "ir/Base.td"
 class Calque_MovementOp<string mnemonic, string typeRule, list<Trait> traits = []> : Calque_PureOp<mnemonic, traits> {
   let results = (outs Calque_Tensor:$result);
   let rule = typeRule;
+  let eachPart = 1;
 }
 
 //===-- Sources ---------------------------------------------------------------------------------===//
 def Calque_ConstantOp : Calque_MovementOp<"constant", "constant", [ConstantLike]> {
+  let eachPart = 0;
+  let customComplex = 1;
   let summary = "A tensor of known elements";
   let inMessages = "constant";
   let arguments = (ins ElementsAttr:$value);
@@ -19,12 +22,14 @@ def Calque_ConstantOp : Calque_MovementOp<"constant", "constant", [ConstantLike]
   let hasFolder = 1;
 }
 def Calque_IotaOp : Calque_MovementOp<"iota", "iota", [Calque_Computes]> {
+  let eachPart = 0;
   let summary = "The index along one axis, at every element of a shape";
   let arguments = (ins DenseI64ArrayAttr:$shape, Calque_DTypeAttr:$dtype, DefaultValuedAttr<I64Attr, "0">:$axis);
   let open = "iota_open";
   let notDifferentiable = 1;
 }
 def Calque_IotaOpenOp : Calque_MovementOp<"iota_open", "iotaOpen", [Calque_Computes]> {
+  let eachPart = 0;
   let summary = "An iota of sizes that tensors have";
   let arguments = (ins Variadic<Calque_Tensor>:$sources, DenseI64ArrayAttr:$shape, DenseI64ArrayAttr:$sizes, Calque_DTypeAttr:$dtype, I64Attr:$axis);
   let function = "";
@@ -151,6 +156,7 @@ def Calque_ConcatPartOp : Calque_MovementOp<"concat_part", "concatPart"> {
   let moves = "takePart";
 }
 def Calque_SplitOp : Calque_PureOp<"split"> {
+  let eachPart = 1;
   let summary = "The parts of x of these sizes along an axis, in order; one size may be -1 and is what the others leave";
   let arguments = (ins Calque_Tensor:$x, DenseI64ArrayAttr:$sizes, DefaultValuedAttr<I64Attr, "0">:$axis);
   let results = (outs Variadic<Calque_Tensor>:$parts);
@@ -186,6 +192,8 @@ def Calque_SlicePutOp : Calque_MovementOp<"slice_put", "slicePut"> {
   let moves = "put";
 }
 def Calque_PadOp : Calque_MovementOp<"pad", "pad"> {
+  let eachPart = 0;
+  let customComplex = 1;
   let summary = "x with `low` elements of a value before and `high` after it in each dimension";
   let arguments = (ins Calque_Tensor:$x, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high, DefaultValuedAttr<Calque_NumberAttr, "0">:$value);
   let customVjp = 1;
@@ -196,6 +204,7 @@ def Calque_PadOp : Calque_MovementOp<"pad", "pad"> {
 
 //===-- Indices: Movement.cpp -------------------------------------------------------------------===//
 def Calque_GatherOp : Calque_PureOp<"gather", [Calque_MayFail]> {
+  let eachPart = 1;
   let summary = "The slices of x along an axis at integer indices; an index outside is an error";
   let arguments = (ins Calque_Tensor:$x, Calque_SelectingTensor:$indices, DefaultValuedAttr<I64Attr, "0">:$axis);
   let results = (outs Calque_Tensor:$result);
@@ -206,6 +215,7 @@ def Calque_GatherOp : Calque_PureOp<"gather", [Calque_MayFail]> {
   let hasCanonicalizer = 1;
 }
 def Calque_UpdateAtOp : Calque_PureOp<"update_at", [Calque_MayFail]> {
+  let eachPart = 1;
   let summary = "x with another slice at an integer index along an axis; an index outside is an error";
   let inMessages = "scan";
   let arguments = (ins Calque_Tensor:$x, Calque_SelectingTensor:$index, Calque_Tensor:$slice, I64Attr:$axis);
@@ -217,6 +227,7 @@ def Calque_UpdateAtOp : Calque_PureOp<"update_at", [Calque_MayFail]> {
   let linear = ["x", "slice"];
 }
 def Calque_GatherPutOp : Calque_PureOp<"gather_put", [Calque_MayFail, Calque_Computes]> {
+  let eachPart = 1;
   let summary = "Zeros of like's shape, to which slices are added along an axis at integer indices";
   let inMessages = "gather";
   let arguments = (ins Calque_Tensor:$slices, Calque_SizesTensor:$like, Calque_SelectingTensor:$indices, I64Attr:$axis);
@@ -228,6 +239,7 @@ def Calque_GatherPutOp : Calque_PureOp<"gather_put", [Calque_MayFail, Calque_Com
   let hasCanonicalizer = 1;
 }
 def Calque_TakeAlongAxisOp : Calque_PureOp<"take_along_axis", [Calque_MayFail]> {
+  let eachPart = 1;
   let summary = "Of each row of x along an axis, the elements at the integer indices in the same row of `indices`; an index outside is an error";
   let arguments = (ins Calque_Tensor:$x, Calque_SelectingTensor:$indices, DefaultValuedAttr<I64Attr, "-1">:$axis);
   let results = (outs Calque_Tensor:$result);
@@ -238,6 +250,7 @@ def Calque_TakeAlongAxisOp : Calque_PureOp<"take_along_axis", [Calque_MayFail]> 
   let batchAxis = 1;
 }
 def Calque_PutAlongAxisOp : Calque_PureOp<"put_along_axis", [Calque_MayFail, Calque_Computes]> {
+  let eachPart = 1;
   let summary = "Zeros of like's shape, to each row of which along an axis the elements of x are added at the integer indices in the same row";
   let inMessages = "take_along_axis";
   let arguments = (ins Calque_Tensor:$x, Calque_SizesTensor:$like, Calque_SelectingTensor:$indices, I64Attr:$axis);
@@ -257,11 +270,13 @@ class Calque_NdOp<string mnemonic, string typeRule, list<Trait> traits = []>
   let customVjp = 1;
 }
 def Calque_GatherNdOp : Calque_NdOp<"gather_nd", "gatherNd"> {
+  let eachPart = 1;
   let summary = "The slices of x at indices of its first dimensions, which the last dimension of `indices` has";
   let arguments = (ins Calque_Tensor:$x, Calque_SelectingTensor:$indices);
   let linear = ["x"];
 }
 def Calque_GatherNdLastOp : Calque_NdOp<"gather_nd_last", "gatherNd"> {
+  let eachPart = 1;
   let summary = "A gather_nd whose slices are zeros but for the last one of each index";
   let inMessages = "scatter_nd_set";
   let arguments = (ins Calque_Tensor:$x, Calque_SelectingTensor:$indices);
@@ -272,10 +287,12 @@ class Calque_ScatterNdOp<string mnemonic, string typeRule, list<Trait> traits = 
   let arguments = (ins Calque_Tensor:$x, Calque_SelectingTensor:$indices, Calque_Tensor:$updates);
 }
 def Calque_ScatterNdSetOp : Calque_ScatterNdOp<"scatter_nd_set", "scatterNd"> {
+  let eachPart = 1;
   let summary = "x with the updates in place of the slices that gather_nd gives; of equal indices the last one counts, also for the gradient";
   let linear = ["x", "updates"];
 }
 def Calque_ScatterNdAddOp : Calque_ScatterNdOp<"scatter_nd_add", "scatterNdNumeric", [Calque_Computes]> {
+  let eachPart = 1;
   let summary = "x with the updates added to the slices that gather_nd gives, in their order";
   let linear = ["x", "updates"];
 }
@@ -292,6 +309,7 @@ def Calque_ArgSortOp : Calque_LibraryOp<"argsort", "argSort", "calque_rt_argsort
   let batchAxis = 1;
 }
 def Calque_OneHotOp : Calque_MovementOp<"one_hot", "oneHot"> {
+  let eachPart = 0;
   let summary = "1 where the new last dimension's index is the element's, else 0; an index outside gives zeros";
   let arguments = (ins Calque_SelectingTensor:$indices, I64Attr:$depth, Calque_DTypeAttr:$dtype);
   let open = "one_hot_open";
@@ -299,6 +317,7 @@ def Calque_OneHotOp : Calque_MovementOp<"one_hot", "oneHot"> {
   let batchSame = 1;
 }
 def Calque_OneHotOpenOp : Calque_MovementOp<"one_hot_open", "oneHotOpen"> {
+  let eachPart = 0;
   let summary = "A one_hot whose depth, the only size of the shape, is that of a tensor";
   let arguments = (ins Calque_SelectingTensor:$indices, Variadic<Calque_Tensor>:$sources, DenseI64ArrayAttr:$shape, DenseI64ArrayAttr:$sizes, Calque_DTypeAttr:$dtype);
   let function = "";

@@ -12,6 +12,7 @@ def Calque_TruncOp : Calque_UnaryOp<"trunc", "elementwiseFloat"> {
   let notDifferentiable = 1;
 }
 def Calque_IsInfOp : Calque_UnaryOp<"isinf", "elementwiseTest"> {
+  let complexParts = [(Apply "logical_or", (Apply "isinf", (Re $x)), (Apply "isinf", (Im $x)))];
   let summary = "Whether x is infinite";
   let scalar = (S_equal (S_abs $x), (S_const "std::numeric_limits<double>::infinity()", $x));
   let ignoresSign = 1;
@@ -36,6 +37,7 @@ def Calque_NextAfterOp : Calque_BinaryOp<"nextafter", "elementwiseFloat"> {
   let notDifferentiable = 1;
 }
 def Calque_ReciprocalOp : Calque_UnaryOp<"reciprocal", "elementwiseFloat"> {
+  let customComplex = 1;
   let summary = "1 / x";
   let scalar = (S_div (S_const "1.0", $x), $x);
   let ulp = 1;

@@ -13,6 +13,7 @@ class Calque_ReductionOp<string mnemonic, string typeRule, list<Trait> traits = 
   let description = "Negative axes count from the end; no axes mean all. `keepdims` leaves the reduced dimensions with size 1.";
 }
 def Calque_SumOp : Calque_ReductionOp<"reduce_sum", "reduceNumeric", [Calque_Accumulates]> {
+  let eachPart = 1;
   let summary = "The sum of the elements over axes; 0 of none; of integers with 8 and 16 bits, as int64 or uint64";
   let function = "sum";
   let customVjp = 1;
@@ -47,6 +48,7 @@ def Calque_AllOp : Calque_ReductionOp<"reduce_all", "reduceBool"> {
   let notDifferentiable = 1;
 }
 def Calque_MeanOp : Calque_ReductionOp<"reduce_mean", "reduceFloat", [DeclareOpInterfaceMethods<Calque_CompositeOpInterface>]> {
+  let eachPart = 1;
   let summary = "The mean of the elements over axes; NaN of none";
   let function = "mean";
   let customVjp = 1;
@@ -99,6 +101,7 @@ def Calque_AxisSizeOp : Calque_PureOp<"axis_size", [Calque_Computes]> {
   let notDifferentiable = 1;
 }
 def Calque_SumLikeOp : Calque_PureOp<"sum_like", [Calque_Computes]> {
+  let eachPart = 1;
   let summary = "Sums x over the dimensions along which a tensor of like's shape was broadcast to x's";
   let inMessages = "sum";
   let arguments = (ins Calque_Tensor:$x, Calque_SizesTensor:$like);
@@ -119,6 +122,7 @@ class Calque_CumulativeOp<string mnemonic> : Calque_PureOp<mnemonic, [Calque_Com
   let customVjp = 1;
 }
 def Calque_CumSumOp : Calque_CumulativeOp<"cumsum"> {
+  let eachPart = 1;
   let summary = "The sums of the elements up to each one along an axis; of integers with 8 and 16 bits, as int64 or uint64";
   let linear = ["x"];
 }
@@ -140,6 +144,7 @@ def Calque_LinearRecurrenceOp : Calque_PureOp<"linear_recurrence", [Calque_Compu
 
 //===-- Contractions: Contract.cpp --------------------------------------------------------------===//
 def Calque_ContractOp : Calque_PureOp<"contract", [Calque_Costly, Calque_Computes]> {
+  let customComplex = 1;
   let summary = "Sums products over pairs of contracting dimensions, for each index of the batch dimensions";
   let description = "The result's dimensions are those of the batch, then what is left of lhs, then of rhs.";
   let arguments = (ins Calque_Tensor:$lhs, Calque_Tensor:$rhs, DenseI64ArrayAttr:$lhs_batch, DenseI64ArrayAttr:$rhs_batch,
@@ -161,6 +166,7 @@ class Calque_WindowOp<string mnemonic, string typeRule, list<Trait> traits = []>
   let function = "";
 }
 def Calque_ConvOp : Calque_WindowOp<"conv", "conv", [Calque_Costly]> {
+  let customComplex = 1;
   let summary = "The convolution of images [N,...,C] with filters [...,C/groups,F], along one to three dimensions";
   let inMessages = "conv";
   let arguments = (ins Calque_Tensor:$input, Calque_Tensor:$filter, DefaultValuedAttr<DenseI64ArrayAttr, "{1, 1}">:$strides,
@@ -206,6 +212,7 @@ def Calque_MaxPoolPickOp : Calque_WindowOp<"max_pool_pick", "maxPoolPick"> {
   let linear = ["values"];
 }
 def Calque_SumPoolOp : Calque_WindowOp<"sum_pool", "sumPool"> {
+  let eachPart = 1;
   let summary = "The sum of each window of images [N,...,C]";
   let inMessages = "sum_pool";
   let arguments = (ins Calque_Tensor:$input, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides,
@@ -213,6 +220,7 @@ def Calque_SumPoolOp : Calque_WindowOp<"sum_pool", "sumPool"> {
   let linear = ["input"];
 }
 def Calque_SumPoolGradOp : Calque_WindowOp<"sum_pool_grad", "sumPoolGrad"> {
+  let eachPart = 1;
   let summary = "Adds each window's cotangent to all elements of the window; shaped like `like`";
   let inMessages = "sum_pool";
   let arguments = (ins Calque_Tensor:$cotangent, Calque_SizesTensor:$like, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides, StrAttr:$padding,

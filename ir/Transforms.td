@@ -13,6 +13,7 @@ class Calque_TransformOp<string mnemonic, string typeRule, list<Trait> traits = 
 }
 
 def Calque_IdentityOp : Calque_TransformOp<"identity", "sameAsOperand", [DeclareOpInterfaceMethods<Calque_CompositeOpInterface>]> {
+  let eachPart = 1;
   let summary = "x as a fresh SSA value: a derivative with respect to it ignores what was computed from x";
   let inMessages = "identity";
   let arguments = (ins Calque_AnyTensor:$x);
@@ -26,6 +27,7 @@ def Calque_IdentityOp : Calque_TransformOp<"identity", "sameAsOperand", [Declare
 }
 
 def Calque_GradientOp : Calque_TransformOp<"gradient", "gradient"> {
+  let complexByPass = 1;
   let summary = "The derivatives of targets with respect to sources, as a tape saw them";
   let inMessages = "gradient";
   let description = [{
@@ -41,6 +43,7 @@ def Calque_GradientOp : Calque_TransformOp<"gradient", "gradient"> {
 }
 
 def Calque_JvpOp : Calque_TransformOp<"jvp", "jvp"> {
+  let complexByPass = 1;
   let summary = "The tangents of targets from those of sources: the product of the targets' Jacobian and the tangents";
   let inMessages = "jvp";
   let description = [{
@@ -55,6 +58,7 @@ def Calque_JvpOp : Calque_TransformOp<"jvp", "jvp"> {
 }
 
 def Calque_BatchOp : Calque_TransformOp<"batch", "batch"> {
+  let complexByPass = 1;
   let summary = "The slices of tensors along a mapped axis; the results have the tensors' shapes without it";
   let inMessages = "vmap";
   let description = [{
@@ -69,6 +73,7 @@ def Calque_BatchOp : Calque_TransformOp<"batch", "batch"> {
 }
 
 def Calque_UnbatchOp : Calque_TransformOp<"unbatch", "unbatch"> {
+  let complexByPass = 1;
   let summary = "The values for all indices of a mapped axis, each stacked along its axis in `axes`";
   let inMessages = "vmap";
   let description = [{
@@ -85,6 +90,7 @@ def Calque_UnbatchOp : Calque_TransformOp<"unbatch", "unbatch"> {
 
 def Calque_CustomGradientOp : Calque_TransformOp<"custom_gradient", "customGradient",
                                                  [IsolatedFromAbove, DeclareOpInterfaceMethods<Calque_CompositeOpInterface>]> {
+  let complexByPass = 1;
   let summary = "Values whose cotangents pass to inputs by the user's pullback";
   let inMessages = "custom_gradient";
   let description = [{
@@ -108,6 +114,7 @@ def Calque_CustomGradientOp : Calque_TransformOp<"custom_gradient", "customGradi
 
 def Calque_CheckpointOp : Calque_TransformOp<"checkpoint", "checkpoint",
                                              [IsolatedFromAbove, DeclareOpInterfaceMethods<Calque_CompositeOpInterface>]> {
+  let complexByPass = 1;
   let summary = "The results of a region, which a gradient computes again instead of keeping its intermediate values";
   let inMessages = "checkpoint";
   let arguments = (ins Variadic<Calque_Tensor>:$inputs);
@@ -120,6 +127,7 @@ def Calque_CheckpointOp : Calque_TransformOp<"checkpoint", "checkpoint",
 }
 
 def Calque_BarrierOp : Calque_TransformOp<"barrier", "sameAsOperand"> {
+  let eachPart = 1;
   let summary = "x as a value that no pass identifies with x, so that what is computed from both is computed twice";
   let inMessages = "checkpoint";
   let arguments = (ins Calque_Tensor:$x);
@@ -131,6 +139,7 @@ def Calque_BarrierOp : Calque_TransformOp<"barrier", "sameAsOperand"> {
 }
 
 def Calque_KnownOp : Calque_TransformOp<"known", "known"> {
+  let eachPart = 1;
   let notSaved = 1;
   let summary = "x, whose elements are those of `value`: what comes after takes them from there";
   let inMessages = "known";

@@ -19,6 +19,16 @@ def TypeRule_elementwiseNumeric : OneType {
   let types = "{numbers}; the result has the same";
   let dtypeError = "for bool";
 }
+def TypeRule_elementwiseMagnitude : OneType {
+  let types = "{numbers}; the result has the same, of complex numbers that of their parts";
+  let dtypeError = "for bool";
+}
+def TypeRule_complexOf : TypeRule {
+  let types = "float32 or float64, the same for both; the result is complex64 or complex128";
+  let shape = "that to which the operands broadcast, as in NumPy";
+  let shapeError = "for shapes that do not broadcast";
+  let dtypeError = "for other types, and for operands of different types";
+}
 def TypeRule_elementwiseFloat : OneType {
   let types = "{floats}; the result has the same";
   let dtypeError = "for other types";
@@ -44,7 +54,10 @@ def TypeRule_elementwiseSelect : TypeRule {
   let types = "a bool condition, and x and y of any one type, which is the result's";
   let dtypeError = "for another condition, and for x and y of different types";
 }
-def TypeRule_cast : TypeRule { let types = "any, to any"; }
+def TypeRule_cast : TypeRule {
+  let types = "any, to any, but complex numbers to complex ones alone";
+  let dtypeError = "for complex numbers to a type that is not complex";
+}
 
 //===-- Reductions ------------------------------------------------------------------------------===//
 class NumericTypes : TypeRule {

@@ -36,14 +36,24 @@ void calque::replaceResult(OpBuilder &builder, Value result, Value value) {
 SmallVector<bool> calque::connectedResults(func::FuncOp function) {
   Operation *terminator = function.getBody().front().getTerminator();
   SmallVector<bool> result(terminator->getNumOperands(), true);
-  auto last = result.empty() ? GradientOp() : terminator->getOperand(0).getDefiningOp<GradientOp>();
+  if (result.empty() || failed(splitComplex(function)))
+    return result;
+  // A complex cotangent is that of two parts.
+  auto partsOf = [](Value value) {
+    auto pairs = value.getDefiningOp<PairsOfOp>();
+    return pairs ? SmallVector<Value, 2>{pairs.getReal(), pairs.getImag()} : SmallVector<Value, 2>{value};
+  };
+  auto last = partsOf(terminator->getOperand(0))[0].getDefiningOp<GradientOp>();
   if (!last)
     return result;
-  SmallVector<unsigned> numbers;
+  SmallVector<SmallVector<unsigned, 2>> numbers;
   for (Value value : terminator->getOperands()) {
-    if (value.getDefiningOp() != last)
-      return result;
-    numbers.push_back(cast<OpResult>(value).getResultNumber());
+    numbers.emplace_back();
+    for (Value part : partsOf(value)) {
+      if (part.getDefiningOp() != last)
+        return result;
+      numbers.back().push_back(cast<OpResult>(part).getResultNumber());
+    }
   }
   SmallVector<Operation *> transforms;
   function.walk([&](Operation *op) {
@@ -56,8 +66,8 @@ SmallVector<bool> calque::connectedResults(func::FuncOp function) {
       return result;
   SmallVector<Value> cotangents;
   if (succeeded(expand(last, emitted, &cotangents)))
-    for (auto [i, number] : llvm::enumerate(numbers))
-      result[i] = static_cast<bool>(cotangents[number]);
+    for (auto [i, parts] : llvm::enumerate(numbers))
+      result[i] = llvm::any_of(parts, [&](unsigned number) { return static_cast<bool>(cotangents[number]); });
   return result;
 }
 

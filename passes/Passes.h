@@ -31,6 +31,10 @@ inline constexpr llvm::StringLiteral kChecksNumerics = "calque.checks_numerics";
 // its results. Expands the transformations in the function. True for a result if connection can't be decided.
 llvm::SmallVector<bool> connectedResults(mlir::func::FuncOp function);
 
+// Whether a function has complex numbers, which splitComplex replaces by their parts.
+bool hasComplexNumbers(mlir::func::FuncOp function);
+llvm::LogicalResult splitComplex(mlir::func::FuncOp function);
+
 #define GEN_PASS_DECL
 #include "passes/Passes.h.inc"
 #define GEN_PASS_REGISTRATION

@@ -66,6 +66,28 @@ def ExpandComposites : Pass<"calque-expand-composites", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::calque::ir::CalqueDialect"];
 }
 
+def SplitComplex : Pass<"calque-split-complex", "::mlir::func::FuncOp"> {
+  let summary = "Compute with the real and the imaginary parts of complex numbers";
+  let description = [{
+    Comes before derivatives are taken: these are real derivatives with respect to both parts, by the rules of real
+    operations. The gradient of a real number with respect to x + iy is the pair of those with respect to x and y.
+    Arguments, results and variables keep their layout in memory: the parts alternate, as a last dimension of 2.
+
+    ```mlir
+    func.func @f(%z: tensor<4xcomplex<f32>>) -> tensor<4xf32> {
+      %m = calque.abs %z : (tensor<4xcomplex<f32>>) -> tensor<4xf32>
+    ```
+    becomes
+    ```mlir
+    func.func @f(%z: tensor<4x2xf32>) -> tensor<4xf32> {
+      %x = calque.part_of_pairs %z {imaginary = false} : (tensor<4x2xf32>) -> tensor<4xf32>
+      %y = calque.part_of_pairs %z {imaginary = true} : (tensor<4x2xf32>) -> tensor<4xf32>
+      %m = calque.hypot %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::calque::ir::CalqueDialect"];
+}
+
 def WidenElements : Pass<"calque-widen-elements", "::mlir::func::FuncOp"> {
   let summary = "Compute with float16 and bfloat16 as float32, and sum small integers as large ones";
   let description = [{

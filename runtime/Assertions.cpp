@@ -29,7 +29,7 @@ std::string elementAt(const ShownTensor &tensor, std::span<const int64_t> index)
       return "nothing";
   for (size_t i = 0; i < index.size(); ++i)
     offset = offset * tensor.sizes[i] + (tensor.sizes[i] == 1 ? 0 : index[i]);
-  return dispatch(static_cast<DType>(tensor.dtype), [&]<typename T>(std::type_identity<T>) {
+  return dispatch_all(static_cast<DType>(tensor.dtype), [&]<typename T>(std::type_identity<T>) {
     return formatTensor(tensor.dtype, {}, static_cast<const char *>(tensor.data) + offset * int64_t(sizeof(T)));
   });
 }

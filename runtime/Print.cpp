@@ -112,6 +112,20 @@ std::string scalarText(T element) {
   return parts.whole + (parts.fraction.empty() ? "" : ".") + parts.fraction + parts.exponent;
 }
 
+// As Python's complex numbers: "(1+2j)", and "2j" without a real part.
+template <typename T>
+  requires detail::kIsComplex<T>
+std::string scalarText(T element) {
+  auto textOf = [](auto part) {
+    std::string text = scalarText(part);
+    return text.ends_with(".0") ? text.substr(0, text.size() - 2) : text;
+  };
+  std::string imaginary = textOf(element.imag()) + "j";
+  if (element.real() == 0 && !std::signbit(element.real()))
+    return imaginary;
+  return "(" + textOf(element.real()) + (imaginary[0] == '-' ? "" : "+") + imaginary + ")";
+}
+
 std::string rightAligned(const std::string &text, size_t width) {
   return std::string(width - std::min(width, text.size()), ' ') + text;
 }
@@ -143,7 +157,8 @@ class ElementFormat<T> {
   using Float = detail::Arithmetic<T>;
 
 public:
-  explicit ElementFormat(const std::vector<T> &shown) {
+  // `plus`: positive numbers have a sign, too.
+  explicit ElementFormat(const std::vector<T> &shown, bool plus = false) : plus(plus) {
     Float largest = 0, least = std::numeric_limits<Float>::infinity();
     bool anyFinite = false, anyOther = false, negativeInfinity = false;
     for (T element : shown) {
@@ -165,17 +180,20 @@ public:
         exponentSize = std::max(exponentSize, parts.exponent.size());
       }
     // The words nan and inf may be wider than the numbers.
-    size_t behind = right + exponentSize + 1, word = anyOther ? 3 + negativeInfinity : 0;
+    size_t behind = right + exponentSize + 1, word = anyOther ? 3 + (negativeInfinity || plus) : 0;
     left = std::max(left, word > behind ? word - behind : 0);
   }
 
   std::string operator()(T element) const {
     const Float value = shownOf(element);
     if (!std::isfinite(value))
-      return rightAligned(scalarText(element), left + 1 + right + exponentSize);
+      return rightAligned((plus && !(value < 0) ? "+" : "") + scalarText(element), left + 1 + right + exponentSize);
     Decimal parts = shortest(value);
-    if (scientific && parts.fraction.size() < right)
+    if (scientific && parts.fraction.size() < right) {
+      std::string whole = std::move(parts.whole);
       parts = toDecimal(value, std::chars_format::scientific, static_cast<int>(right));
+      parts.whole = std::move(whole);
+    }
     if (parts.exponent.size() < exponentSize)
       parts.exponent.insert(2, exponentSize - parts.exponent.size(), '0');
     parts.fraction.resize(std::max(parts.fraction.size(), right), ' ');
@@ -190,11 +208,41 @@ private:
       parts = toDecimal(value, scientific ? std::chars_format::scientific : std::chars_format::fixed, Precision);
       trimZeros(parts.fraction);
     }
+    if (plus && parts.whole[0] != '-')
+      parts.whole.insert(0, 1, '+');
     return parts;
   }
 
-  bool scientific;
+  bool scientific, plus;
   size_t left = 0, right = 0, exponentSize = 0;
+};
+
+// The parts each in a format of their own, the imaginary one with its sign.
+template <typename T>
+  requires detail::kIsComplex<T>
+class ElementFormat<T> {
+  using Part = typename T::value_type;
+
+public:
+  explicit ElementFormat(const std::vector<T> &shown)
+      : real(parts(shown, [](const T &z) { return z.real(); })),
+        imag(parts(shown, [](const T &z) { return z.imag(); }), true) {}
+
+  std::string operator()(const T &element) const {
+    std::string text = imag(element.imag());
+    text.insert(text.find_last_not_of(' ') + 1, 1, 'j');
+    return real(element.real()) + text;
+  }
+
+private:
+  static std::vector<Part> parts(const std::vector<T> &shown, Part (*part)(const T &)) {
+    std::vector<Part> all;
+    for (const T &element : shown)
+      all.push_back(part(element));
+    return all;
+  }
+
+  ElementFormat<Part> real, imag;
 };
 
 template <typename T> class Formatter {
@@ -304,7 +352,7 @@ template <typename T> std::string format(std::span<const int64_t> dims, const vo
 
 std::string formatTensor(int32_t dtype, std::span<const int64_t> dims, const void *data) {
   if (is_dtype(static_cast<DType>(dtype)))
-    return dispatch(static_cast<DType>(dtype), [&]<typename T>(std::type_identity<T>) {
+    return dispatch_all(static_cast<DType>(dtype), [&]<typename T>(std::type_identity<T>) {
       using Stored = std::conditional_t<std::is_same_v<T, bool>, Truth, T>;
       return format<Stored>(dims, data);
     });

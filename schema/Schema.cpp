@@ -143,6 +143,15 @@ static Fault checkAttributes(std::span<const Attribute> attributes) {
   return {};
 }
 
+// Rules that say nothing of complex numbers need not refuse them.
+static Fault checkComplex(const OperationSchema &schema, std::span<const TensorType> types, const char *does) {
+  if (!schema.takesComplex)
+    for (const TensorType &type : types)
+      if (is_complex(type.dtype))
+        return dtypeFault(absl::StrCat(does, " no complex numbers, as ", type.str(), " has them"));
+  return {};
+}
+
 Inference inferTypes(OpId op, std::span<const TensorType> operands, std::span<const Attribute> attributes,
                      std::string_view name) {
   Inference inference;
@@ -154,7 +163,11 @@ Inference inferTypes(OpId op, std::span<const TensorType> operands, std::span<co
   if (!inference.fault)
     inference.fault = checkAttributes(attributes);
   if (!inference.fault)
+    inference.fault = checkComplex(schemaOf(op), operands, "takes");
+  if (!inference.fault)
     inference.fault = schemaOf(op).rule(call, inference.types);
+  if (!inference.fault)
+    inference.fault = checkComplex(schemaOf(op), inference.types, "makes");
   if (!inference.fault)
     inference.fault = checkBytes(inference.types, "result");
   if (inference.fault)

@@ -143,6 +143,8 @@ struct OperationSchema {
   bool perAxis;        // only as many operands receive cotangents as `axes` has entries, the first ones
   bool lacksGradient;  // a gradient that would pass through is an error
   bool severalResults; // the number of results follows from operands and attributes
+  bool takesComplex;   // complex numbers are among its operands or results, else they are refused
+  bool eachPart;       // of complex numbers, it is the same operation on the real and on the imaginary parts
   // The operation that does the same with unknown sizes, which it takes from tensors. Its operands are this operation's
   // operands, then the tensors that have the sizes. Its attributes are `shape` and `sizes`, then this operation's
   // attributes without the first, which is the shape or the only size.
@@ -154,8 +156,11 @@ struct OperationSchema {
   std::uint32_t passesCotangent; // bit i: operand i's cotangent has the elements of the result's, unless broadcast
 
   static constexpr std::uint32_t kResultBit = 1u << 31;
-  std::uint32_t takenBy(std::size_t operand) const {
-    return gradientTakes.empty() ? ~std::uint32_t(0) : gradientTakes[std::min(operand, gradientTakes.size() - 1)];
+  // Of complex operands, derivatives are those of what the operation is on their parts.
+  std::uint32_t takenBy(std::size_t operand, bool isComplex) const {
+    return gradientTakes.empty() || (isComplex && !eachPart)
+               ? ~std::uint32_t(0)
+               : gradientTakes[std::min(operand, gradientTakes.size() - 1)];
   }
 };
 

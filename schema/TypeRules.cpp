@@ -79,7 +79,7 @@ bool broadcastsTo(const TensorType &from, const TensorType &to) {
 
 Fault requireFloating(std::span<const TensorType> types) {
   for (const TensorType &type : types)
-    if (!is_floating(type.dtype))
+    if (!is_inexact(type.dtype))
       return dtypeFault(
           absl::StrCat("takes ", names_of({DTypeKind::Float}), ", not ", type.str(), "; use cast(x, DType::Float32)"));
   return {};

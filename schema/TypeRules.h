@@ -36,7 +36,8 @@ std::optional<std::int64_t> mergeDims(std::int64_t a, std::int64_t b);
 bool fit(const TensorType &a, const TensorType &b);
 bool broadcastsTo(const TensorType &from, const TensorType &to);
 
-// Refuses integers and bool, and says how to make floating-point numbers of them.
+// Refuses integers and bool, and says how to make floating-point numbers of them. Complex numbers come to a rule only
+// where the record says what they are.
 Fault requireFloating(std::span<const TensorType> types);
 
 Fault sameDType(const TensorType &a, const TensorType &b);

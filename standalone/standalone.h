@@ -30,6 +30,14 @@ typedef struct calque_library {
 
 typedef struct calque_model calque_model;
 
+/* Elements of complex64 and complex128. C's float _Complex and C++'s std::complex<float> are the same in memory. */
+typedef struct calque_complex64 {
+  float real, imag;
+} calque_complex64;
+typedef struct calque_complex128 {
+  double real, imag;
+} calque_complex128;
+
 /* A model with the values that variables had when it was saved. Null where the library is null, where there is no
    memory, where the file is not of this version, and where this CPU can't run its code: calque_error(NULL) says which.
  */

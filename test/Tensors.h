@@ -47,11 +47,17 @@ template <typename V = double> std::vector<V> valuesOf(const Tensor &x) {
 inline void expectSameBits(const Tensor &a, const Tensor &b) {
   ASSERT_EQ(a.dtype(), b.dtype());
   ASSERT_EQ(a.shape(), b.shape());
-  dispatch(a.dtype(), [&]<typename T>(std::type_identity<T>) {
+  dispatch_all(a.dtype(), [&]<typename T>(std::type_identity<T>) {
+    auto shown = [](const T &element) {
+      if constexpr (detail::kIsComplex<T>)
+        return Number(element).str();
+      else
+        return +element;
+    };
     const auto *x = a.data<T>(), *y = b.data<T>();
     for (std::int64_t i = 0; i < a.size(); ++i)
       EXPECT_TRUE(std::memcmp(x + i, y + i, sizeof(T)) == 0 || (x[i] != x[i] && y[i] != y[i]))
-          << "element " << i << ": " << x[i] << " and " << y[i];
+          << "element " << i << ": " << shown(x[i]) << " and " << shown(y[i]);
   });
 }
 

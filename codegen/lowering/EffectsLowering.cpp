@@ -1,4 +1,5 @@
 #include "codegen/lowering/Lowering.h"
+#include "ir/Pairs.h"
 #include "ir/Signs.h"
 #include "passes/Passes.h"
 
@@ -57,9 +58,12 @@ Lowered lower(LinalgBuilder &b, ir::PrintOp op, LoweringContext &context) {
   };
   if (op.getValues().empty())
     print(-1, 0, word(b, 0), {});
-  for (auto [i, value] : llvm::enumerate(op.getValues()))
-    print(static_cast<int64_t>(ir::dtypeOfOperand(op, i)), LinalgBuilder::rankOf(value), b.flatten(value),
-          b.sizesOf(value));
+  for (auto [i, value] : llvm::enumerate(op.getValues())) {
+    const schema::TensorType type = ir::recordedOperand(op, i);
+    SizeList sizes = b.sizesOf(value);
+    sizes.truncate(static_cast<size_t>(type.rank()));
+    print(static_cast<int64_t>(type.dtype), type.rank(), b.flatten(value), sizes);
+  }
   return Lowered::toNothing();
 }
 
@@ -79,9 +83,12 @@ static Lowered callHost(LinalgBuilder &b, Operation *op, int32_t site, LoweringC
         memref::AllocOp::create(builder, location, MemRefType::get(type.getShape(), type.getElementType())));
   }
   llvm::append_range(operands, outputs);
-  for (Value operand : op->getOperands())
-    for (Size size : b.sizesOf(operand))
+  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    SizeList sizes = b.sizesOf(operand);
+    sizes.truncate(static_cast<size_t>(ir::recordedOperand(op, i).rank()));
+    for (Size size : sizes)
       operands.push_back(b.valueOf(size));
+  }
   callRuntime(b, "calque_rt_host_call", operands, context);
 
   SmallVector<Value> results;
@@ -99,9 +106,10 @@ Lowered lower(LinalgBuilder &b, ir::HostCallOp op, LoweringContext &context) {
 
 Lowered lower(LinalgBuilder &b, ir::ExternOp op, LoweringContext &context) {
   int32_t site = context.addSite(Site::Kind::Extern, op, op.getSymbol());
-  for (ValueRange values : {ValueRange(op.getInputs()), ValueRange(op.getOutputs())})
-    for (Value value : values)
-      context.sites.back().types.push_back(*ir::toSchema(value.getType()));
+  for (unsigned i = 0; i < op.getInputs().size(); ++i)
+    context.sites.back().types.push_back(ir::recordedOperand(op, i));
+  for (unsigned i = 0; i < op.getOutputs().size(); ++i)
+    context.sites.back().types.push_back(ir::recordedResult(op, i));
   context.sites.back().numInputs = op.getInputs().size();
   return callHost(b, op, site, context);
 }

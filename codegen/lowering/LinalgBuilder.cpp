@@ -236,6 +236,41 @@ Value LinalgBuilder::extract(Value whole, ArrayRef<Size> starts, ArrayRef<Size> 
   return result;
 }
 
+// The offsets, sizes and strides of an index of the last dimension.
+static std::tuple<SizeList, SizeList, SizeList> sliceOfLast(Sizes &sizes, ArrayRef<Size> shape, int64_t index) {
+  SizeList starts = sizes.constants(SmallVector<int64_t>(shape.size(), 0)), lengths(shape);
+  starts.push_back(sizes.constant(index));
+  lengths.push_back(sizes.constant(1));
+  return {starts, lengths, sizes.constants(SmallVector<int64_t>(lengths.size(), 1))};
+}
+
+Value LinalgBuilder::extractLast(Value whole, int64_t index) {
+  whole = refined(whole);
+  Type element = typeOf(whole).getElementType();
+  SizeList shape = sizesOf(whole);
+  shape.pop_back();
+  if (llvm::is_contained(shapeOf(whole), 0))
+    return empty(shape, element);
+  auto [starts, lengths, strides] = sliceOfLast(sizes, shape, index);
+  Value result = tensor::ExtractSliceOp::create(builder, location, typeWith(shape, element), whole, emitted(starts),
+                                                emitted(lengths), strides);
+  sizes.set(result, shape);
+  return result;
+}
+
+Value LinalgBuilder::insertLast(Value part, Value whole, int64_t index) {
+  part = refined(part);
+  whole = refined(whole);
+  if (llvm::is_contained(shapeOf(whole), 0))
+    return whole;
+  auto [starts, lengths, strides] = sliceOfLast(sizes, sizesOf(part), index);
+  SizeList shape = sizesOf(whole);
+  Value result =
+      tensor::InsertSliceOp::create(builder, location, part, whole, emitted(starts), emitted(lengths), strides);
+  sizes.set(result, shape);
+  return result;
+}
+
 ValueRange LinalgBuilder::loopNest(ArrayRef<Size> bounds, ValueRange carried,
                                    function_ref<SmallVector<Value>(OpBuilder &, ValueRange, ValueRange)> body,
                                    function_ref<bool(size_t)> isIndependent) {

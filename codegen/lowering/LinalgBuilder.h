@@ -57,6 +57,9 @@ public:
   Value reduce(Value value, llvm::ArrayRef<int64_t> axes, Value neutral, Body combine);
   Value insert(Value part, Value whole, llvm::ArrayRef<Size> starts, llvm::ArrayRef<int64_t> strides);
   Value extract(Value whole, llvm::ArrayRef<Size> starts, llvm::ArrayRef<Size> shape, llvm::ArrayRef<int64_t> strides);
+  // The part of an index of the last dimension, without that dimension; and the whole with such a part.
+  Value extractLast(Value whole, int64_t index);
+  Value insertLast(Value part, Value whole, int64_t index);
   // Loops over all indices below `bounds`, with loop-carried tensors or scalars. `isIndependent` gets the number of a
   // loop, from the outermost on, and says whether no two of its iterations touch the same element of a carried tensor.
   // Such iterations may run in any order, and at the same time. Without it, no loop is independent.

@@ -347,10 +347,12 @@ Tensor applyPublicOpen(OpId open, std::initializer_list<const Operand *> operand
   return applyOpen(open, adoptNumbers(open, {operands.begin(), operands.size()}), shape, others, where);
 }
 
+// An attribute is a real number. Beside complex numbers it is one of their parts.
 schema::Scalar numberFor(const Operand &x, const Number &number) {
-  return dispatch(x.defaultDType(), [&]<typename T>(std::type_identity<T>) {
+  const DType dtype = real_of(x.defaultDType());
+  return dispatch(dtype, [&]<typename T>(std::type_identity<T>) {
     T element;
-    number.convert(x.defaultDType(), &element, x.where());
+    number.convert(dtype, &element, x.where());
     return schema::Scalar(static_cast<detail::Arithmetic<T>>(element));
   });
 }

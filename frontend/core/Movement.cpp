@@ -28,8 +28,12 @@ bool keepsPlaces(const schema::Movement &movement, const schema::OpCall &call, c
 }
 
 Tensor elementOf(const schema::Scalar &value, DType dtype, SourceLocation where) {
-  return dispatch(dtype,
-                  [&]<typename T>(std::type_identity<T>) { return Operand(value.as<T>(), where).toTensor(dtype); });
+  return dispatch_all(dtype, [&]<typename T>(std::type_identity<T>) {
+    if constexpr (kIsComplex<T>)
+      return Operand(value.as<double>(), where).toTensor(dtype);
+    else
+      return Operand(value.as<T>(), where).toTensor(dtype);
+  });
 }
 
 } // namespace

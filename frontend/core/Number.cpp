@@ -25,6 +25,11 @@ std::string Number::str() const {
   case Kind::Double:
     end = std::to_chars(text, text + sizeof(text), float_);
     break;
+  case Kind::ComplexFloat:
+    return absl::StrCat("(", Number(static_cast<float>(float_)).str(), ",", Number(static_cast<float>(imag_)).str(),
+                        ")");
+  case Kind::ComplexDouble:
+    return absl::StrCat("(", Number(float_).str(), ",", Number(imag_).str(), ")");
   }
   return std::string(text, end.ptr);
 }
@@ -37,18 +42,27 @@ template <typename T> T Number::rounded() const {
 void Number::convert(DType dtype, void *element, SourceLocation where) const {
   if (!is_dtype(dtype))
     throw InternalError("an unknown element type", detail::userLine(where));
-  if (isFloat() && !is_floating(dtype))
+  if (isComplex() && !calque::is_complex(dtype))
+    throw DTypeError(absl::StrCat("the complex number ", str(), " can't become ", name_of(dtype),
+                                  ": it needs a complex tensor beside it, which complex(x, 0) makes of a real one"),
+                     detail::userLine(where));
+  if (isFloat() && !is_inexact(dtype))
     throw DTypeError(absl::StrCat("the number ", str(), " can't become ", name_of(dtype),
                                   ": a floating-point number needs a floating-point tensor beside it, "
                                   "which cast(x, DType::Float32) makes of an integer one"),
                      detail::userLine(where));
   if (dtype == DType::Bool && !isBool())
     throw DTypeError(absl::StrCat("the number ", str(), " can't become bool"), detail::userLine(where));
-  dispatch(dtype, [&]<typename T>(std::type_identity<T>) {
+  dispatch_all(dtype, [&]<typename T>(std::type_identity<T>) {
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
       if (kind_ == Kind::Unsigned ? !std::in_range<T>(bits()) : !std::in_range<T>(int_))
         throw ValueError(absl::StrCat("the number ", str(), " does not fit ", name_of(dtype)), detail::userLine(where));
-    T value = rounded<T>();
+    const T value = [&] {
+      if constexpr (detail::kIsComplex<T>)
+        return T(rounded<typename T::value_type>(), static_cast<typename T::value_type>(imag_));
+      else
+        return rounded<T>();
+    }();
     std::memcpy(element, &value, sizeof(value));
   });
 }

@@ -69,7 +69,7 @@ void requireElementType(DType dtype, SourceLocation where) {
 namespace {
 // Cached, because numbers become tensors often.
 const TypeRef &scalarType(DType dtype) {
-  constexpr std::size_t kMost = 16;
+  constexpr std::size_t kMost = std::size(kDTypes);
   static const auto *types = [] {
     auto *made = new std::array<TypeRef, kMost>;
     for (std::size_t i = 0; i < kMost; ++i)
@@ -175,15 +175,18 @@ template <typename F> void forEachNumber(const Literal &literal, const F &f) {
 
 // The element type of literals by themselves. A double beside floats makes all of them of its type.
 DType typeOf(const Literal &literal) {
-  bool anyBool = false, anyInt = false, anyWide = false, anyFloat = false, anyDouble = false;
+  bool anyBool = false, anyInt = false, anyWide = false, anyFloat = false, anyDouble = false, anyComplex = false;
   forEachNumber(literal, [&](const Literal &each) {
     const Number &number = each.number();
     anyBool |= number.isBool();
     anyFloat |= number.isFloat();
+    anyComplex |= number.isComplex();
     anyDouble |= number.isFloat() && number.isDouble();
     anyInt |= !number.isBool() && !number.isFloat();
     anyWide |= each.isWide();
   });
+  if (anyComplex)
+    return promote(anyDouble ? default_dtype() : DType::Float32, DType::Complex64);
   if (anyDouble || !(anyFloat || anyInt || anyBool))
     return default_dtype();
   return anyFloat ? DType::Float32 : anyWide ? DType::Int64 : anyInt ? DType::Int32 : DType::Bool;
@@ -364,8 +367,8 @@ Tensor::operator bool() const {
   if (impl.trace)
     return detail::decideOn(*this, impl.where);
   const void *data = scalarData(impl.type->dtype, impl.where);
-  return dispatch(impl.type->dtype,
-                  [&]<typename T>(std::type_identity<T>) { return *static_cast<const T *>(data) != T(); });
+  return dispatch_all(impl.type->dtype,
+                      [&]<typename T>(std::type_identity<T>) { return *static_cast<const T *>(data) != T(); });
 }
 
 std::ostream &operator<<(std::ostream &os, const Tensor &x) {
@@ -428,7 +431,7 @@ Tensor Operand::toTensor(DType dtype) const {
 namespace detail {
 Tensor makeScalar(const Number &number, DType dtype, SourceLocation where) {
   requireElementType(dtype, userLine(where));
-  alignas(std::int64_t) std::byte element[sizeof(std::int64_t)];
+  alignas(complex128) std::byte element[sizeof(complex128)];
   number.convert(dtype, element, where);
   runtime::Buffer buffer = runtime::Buffer::allocate(size_of(dtype));
   std::memcpy(buffer.data(), element, size_of(dtype));

@@ -5,7 +5,8 @@ namespace calque::detail {
 Tensor TensorArgument::tensor(std::optional<DType> expected, const SourceLocation &where) const {
   if (!number_ || !expected || *expected == tensor_.dtype())
     return tensor_;
-  const bool takes = is_floating(*expected) || (!number_->isFloat() && (*expected != DType::Bool || number_->isBool()));
+  const bool takes = is_complex(*expected) || (is_floating(*expected) && !number_->isComplex()) ||
+                     (!number_->isFloat() && (*expected != DType::Bool || number_->isBool()));
   return takes ? Operand(*number_, where).toTensor(*expected) : tensor_;
 }
 

@@ -65,7 +65,7 @@ Variable::Variable(const Operand &initial, VariableOptions options) {
   state->name = std::move(options.name);
   state->type = value.impl()->type;
   state->constraint = std::move(options.constraint);
-  state->trainable = options.trainable && is_floating(value.dtype());
+  state->trainable = options.trainable && is_inexact(value.dtype());
   // A tensor of its own: tapes tell variables that are made of one tensor apart by their values.
   const detail::TensorImpl &impl = *value.impl();
   state->value = detail::makeEager(impl.type, impl.buffer, impl.where);

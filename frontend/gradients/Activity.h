@@ -43,7 +43,7 @@ public:
   const std::vector<schema::ValueId> &boundary() const { return boundary_; }
 
 private:
-  bool isFloating(schema::ValueId value) const { return is_floating(recording.typeOf(value).dtype); }
+  bool isFloating(schema::ValueId value) const { return is_inexact(recording.typeOf(value).dtype); }
   const schema::Recording *programOf(const schema::RecordedOp &op) const;
   void forwardInside(std::size_t op, const schema::Recording &program);
   void backwardInside(std::size_t op, const schema::Recording &program, const char *operation, SourceLocation where);

@@ -43,7 +43,7 @@ schema::Attribute attributeOf(const TracedProgram &program) {
 std::vector<Tensor> floatingOf(const std::vector<Tensor> &tensors, SourceLocation where) {
   std::vector<Tensor> result;
   for (const Tensor &x : tensors)
-    if (is_floating(x.dtype(where)))
+    if (is_inexact(x.dtype(where)))
       result.push_back(x);
   return result;
 }
@@ -78,7 +78,7 @@ std::vector<Tensor> withGradient(const char *operation, const std::vector<Tensor
         std::vector<Tensor> cotangents = values;
         std::size_t next = 0;
         for (Tensor &cotangent : cotangents)
-          cotangent = is_floating(cotangent.dtype()) ? seeds[next++] : zerosLike(cotangent, where);
+          cotangent = is_inexact(cotangent.dtype()) ? seeds[next++] : zerosLike(cotangent, where);
         return checked(operation, pullback(cotangents), sources, where);
       },
       where);
@@ -104,7 +104,7 @@ std::vector<Tensor> withGradient(const char *operation, const std::vector<Tensor
   std::vector<Tensor> all = values;
   std::size_t next = 0;
   for (Tensor &value : all)
-    if (is_floating(value.dtype()))
+    if (is_inexact(value.dtype()))
       value = results[next++];
   return all;
 }
@@ -116,7 +116,7 @@ void overrideGradient(std::string_view function, std::span<const Tensor> operand
   std::vector<Override> &overrides = activeOverrides();
   auto found = std::find_if(overrides.rbegin(), overrides.rend(),
                             [&](const Override &o) { return o.function == function && !o.suspended; });
-  if (found == overrides.rend() || !is_floating(results[0].dtype()))
+  if (found == overrides.rend() || !is_inexact(results[0].dtype()))
     return;
   std::size_t index = static_cast<std::size_t>(overrides.rend() - found) - 1;
   // Within the pullback, operations have the gradients that they had before the override.

@@ -80,7 +80,7 @@ public:
   }
 
 private:
-  bool isFloating(ValueId value) const { return is_floating(recording.typeOf(value).dtype); }
+  bool isFloating(ValueId value) const { return is_inexact(recording.typeOf(value).dtype); }
   bool takesActive(const RecordedOp &op) const {
     for (ValueId operand : recording.operandsOf(op))
       if (active[index(operand)])
@@ -180,7 +180,7 @@ private:
                                     return static_cast<std::int64_t>(*static_cast<const T *>(index));
                                   }));
     }
-    if (!parts || !parts->areSmall(type) || is_half(type.dtype))
+    if (!parts || !parts->areSmall(type) || is_half(type.dtype) || is_complex(type.dtype))
       return false;
     const Tensor &sum = sumOf(operands[0], type);
     auto last = lastParts.find(operands[0]);
@@ -198,8 +198,13 @@ private:
     if (sum.impl()) {
       std::memcpy(buffer.data(), sum.impl()->buffer.data(), type.numBytes());
     } else { // -0 is the number that changes no term which is added to it
-      dispatch(type.dtype, [&]<typename T>(std::type_identity<T>) {
-        std::fill_n(static_cast<T *>(buffer.data()), type.numElements(), static_cast<T>(-0.0));
+      dispatch_all(type.dtype, [&]<typename T>(std::type_identity<T>) {
+        T none;
+        if constexpr (kIsComplex<T>)
+          none = T(-0.0, -0.0);
+        else
+          none = static_cast<T>(-0.0);
+        std::fill_n(static_cast<T *>(buffer.data()), type.numElements(), none);
       });
     }
     return sum = makeEager(std::make_shared<const schema::TensorType>(type), std::move(buffer), where);

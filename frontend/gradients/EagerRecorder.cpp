@@ -78,12 +78,14 @@ void EagerRecorder::record(OpId op, std::span<const Tensor> operands, std::span<
   const schema::OperationSchema &schema = schema::schemaOf(op);
   if (!any || !(schema.differentiable || schema.lacksGradient))
     return;
+  const bool isComplex = std::ranges::any_of(operands, [](const Tensor &x) { return is_complex(x.dtype()); }) ||
+                         std::ranges::any_of(results, [](const Tensor &x) { return is_complex(x.dtype()); });
   std::vector<ValueId> values;
   std::uint32_t taken = 0; // what derivatives read, by any operand, because one may be watched later
   for (std::size_t i = 0; i < operands.size(); ++i) {
     values.push_back(valueOf(operands[i]));
-    if (is_floating(operands[i].dtype()))
-      taken |= schema.takenBy(i);
+    if (is_inexact(operands[i].dtype()))
+      taken |= schema.takenBy(i, isComplex);
   }
   if (checksNumerics()) [[unlikely]] // the checks read all elements
     taken = ~std::uint32_t(0);
@@ -106,7 +108,7 @@ ValueId EagerRecorder::append(OpId op, std::span<const ValueId> operands, std::s
     ValueId value = first + static_cast<ValueId>(i);
     values.emplace(results[i].impl()->id, value);
     setId(value, results[i].impl()->id);
-    if (is_floating(types[i].dtype))
+    if (is_inexact(types[i].dtype))
       track(value);
   }
   return first;

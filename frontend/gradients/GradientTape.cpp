@@ -27,7 +27,7 @@ void GradientTape::watch(const Tensor &x, SourceLocation where) {
       throw StateError("a tape from outside of a trace is asked inside", where);
     detail::throwLeaked(*x.impl(), where);
   }
-  if (!is_floating(x.dtype()))
+  if (!is_inexact(x.dtype()))
     detail::warn(absl::StrCat("a tensor of type ", name_of(x.dtype()),
                               " is watched; only floating-point tensors have gradients"),
                  where);

@@ -72,7 +72,7 @@ void TapeState::reset() {
 }
 
 void TapeState::watch(ValueId value) {
-  if (!is_floating(recording().typeOf(value).dtype))
+  if (!is_inexact(recording().typeOf(value).dtype))
     return;
   for (const Watch &watched : watches)
     if (watched.value == value)
@@ -109,7 +109,7 @@ void TapeState::noteRead(const std::shared_ptr<VariableState> &variable, ValueId
 }
 
 void requireFloatingType(const char *operation, const schema::TensorType &type, SourceLocation where) {
-  if (!is_floating(type.dtype))
+  if (!is_inexact(type.dtype))
     throw DTypeError(
         absl::StrCat(operation, ": derivatives are with respect to floating-point numbers, not ", type.str()), where);
 }
@@ -180,7 +180,7 @@ TapeState::Plan TapeState::planFor(const std::vector<Tensor> &targets, const std
   for (const std::vector<ValueId> &values : sources)
     for (ValueId source : values) {
       // A target that is itself a source gets its seed, whether or not it is watched.
-      bool connected = (isTarget[index(source)] && is_floating(recording.typeOf(source).dtype)) ||
+      bool connected = (isTarget[index(source)] && is_inexact(recording.typeOf(source).dtype)) ||
                        (activity.isTracked(source) && activity.reaches(source));
       if (connected && !isConnected[index(source)]) {
         plan.connected.push_back(source);
@@ -215,7 +215,7 @@ void TapeState::dropUnconnected(Plan &plan) {
     return;
   std::vector<ValueId> targets;
   for (ValueId target : plan.targets)
-    if (is_floating(recording().typeOf(target).dtype))
+    if (is_inexact(recording().typeOf(target).dtype))
       targets.push_back(target);
   std::vector<bool> isConnected = connectedSources(recording(), targets, plan.byDerivatives, plan.stops);
   HashSet<ValueId> dropped;
@@ -241,7 +241,7 @@ void TapeState::joinPaths(Plan &plan, const std::vector<std::vector<ValueId>> &s
       known.connected.insert(key);
     const bool onSomePath = !known.unconnected.contains(key);
     for (ValueId source : sources[i])
-      if ((onSomePath || isConnected[index(source)]) && is_floating(recording().typeOf(source).dtype) &&
+      if ((onSomePath || isConnected[index(source)]) && is_inexact(recording().typeOf(source).dtype) &&
           !taken[index(source)]) {
         taken[index(source)] = true;
         plan.connected.push_back(source);
@@ -344,7 +344,7 @@ std::vector<std::optional<Tensor>> TapeState::gradient(const std::vector<Tensor>
             : fitting(
                   absl::StrCat("gradient: output gradient ", i, " is ", seed.str(), " and its target ", target.str()),
                   seeds[i], targets[i], operation, where);
-    seedTensors.push_back(is_floating(target.dtype) ? std::move(fitted) : Tensor());
+    seedTensors.push_back(is_inexact(target.dtype) ? std::move(fitted) : Tensor());
   }
   Plan plan = planFor(targets, sources, operation, where);
   settle(plan, sources, zerosWillDo, where);
@@ -352,7 +352,7 @@ std::vector<std::optional<Tensor>> TapeState::gradient(const std::vector<Tensor>
     return std::vector<std::optional<Tensor>>(sources.size());
   if (seeds.empty())
     for (const Tensor &target : targets)
-      seedTensors.push_back(is_floating(target.dtype()) ? onesLike(target, where) : Tensor());
+      seedTensors.push_back(is_inexact(target.dtype()) ? onesLike(target, where) : Tensor());
   std::vector<std::optional<Tensor>> gradients =
       sumsOf(plan, sources, pullBack(plan, seedTensors, false, where), where);
   // Each gradient is a tensor of its own, even if an eager tape only passes a seed on, or if two sources have the same
@@ -376,7 +376,7 @@ std::vector<std::optional<Tensor>> TapeState::jacobian(const Tensor &target,
     throw ShapeError(absl::StrCat(name, ": the target's sizes must be known; it is ", type.str(),
                                   ofExamples ? "; vmap(jacobian(f)) leaves the number of examples open" : ""),
                      where);
-  if (!is_floating(type.dtype))
+  if (!is_inexact(type.dtype))
     return std::vector<std::optional<Tensor>>(sources.size());
   if (ofExamples && type.rank() == 0)
     throw ShapeError(absl::StrCat(name, ": the target's first dimension runs over the examples; it is ", type.str()),

@@ -231,7 +231,7 @@ std::vector<Tensor> tangentsOf(const char *operation, const std::vector<Tensor> 
   std::vector<Tensor> operands, result = targets;
   std::vector<std::size_t> moving;
   for (std::size_t i = 0; i < targets.size(); ++i) {
-    if (!is_floating(implOf(targets[i], where).type->dtype)) {
+    if (!is_inexact(implOf(targets[i], where).type->dtype)) {
       result[i] = zerosLike(targets[i], where);
       continue;
     }

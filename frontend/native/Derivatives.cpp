@@ -138,7 +138,7 @@ bool passesOver(const Recording &recording, std::span<const ValueId> targets, st
       return false;
     isEnd[index(place)] = true;
     auto need = [&](ValueId value) {
-      if (!isEnd[index(value)] && is_floating(recording.typeOf(value).dtype))
+      if (!isEnd[index(value)] && is_inexact(recording.typeOf(value).dtype))
         isNeeded[index(value)] = true;
     };
     std::ranges::for_each(targets, need);

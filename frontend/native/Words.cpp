@@ -269,7 +269,7 @@ void Words::requireWhole(const Operation &operation, const Trace &trace, std::sp
   for (ValueId end : isGradient ? operands.subspan(first) : operands.subspan(first, numSources))
     isEnd[schema::index(end)] = true;
   auto need = [&](ValueId value) {
-    if (!isEnd[schema::index(value)] && is_floating(recording.typeOf(value).dtype))
+    if (!isEnd[schema::index(value)] && is_inexact(recording.typeOf(value).dtype))
       isNeeded[schema::index(value)] = true;
   };
   std::ranges::for_each(operands.first(numTargets), need);

@@ -150,7 +150,7 @@ runtime::Machine machineOf(runtime::Cpu cpu) {
 // A pullback needs floating-point results and floating-point arguments.
 bool hasPullback(const SavedTrace &trace) {
   auto isFloating = [](const SignaturePart &part) {
-    return part.kind == SignaturePart::Kind::Tensor && is_floating(part.type.dtype);
+    return part.kind == SignaturePart::Kind::Tensor && is_inexact(part.type.dtype);
   };
   return std::ranges::any_of(trace.signature.parts, isFloating) &&
          std::ranges::any_of(trace.results, isFloating, &SavedPart::part);
@@ -209,10 +209,10 @@ public:
     const std::size_t count = given.size();
     std::vector<Parameter> cotangents;
     for (std::size_t i = 0; i < count; ++i)
-      if (is_floating(given[i].dtype()))
+      if (is_inexact(given[i].dtype()))
         cotangents.push_back(cotangentOf(arguments[i]));
     for (const SavedPart &part : trace.results)
-      if (part.part.kind == SignaturePart::Kind::Tensor && is_floating(part.part.type.dtype)) {
+      if (part.part.kind == SignaturePart::Kind::Tensor && is_inexact(part.part.type.dtype)) {
         results.push_back(parameterOf(part.part.path));
         spec(part.part.type);
         arguments.push_back(cotangentOf(results.back()));
@@ -221,17 +221,17 @@ public:
     auto pull = calque::function<Tensors(const Tensors &)>([&](const Tensors &all) {
       Tensors inputs(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count)), floating;
       for (const Tensor &input : inputs)
-        if (is_floating(input.dtype()))
+        if (is_inexact(input.dtype()))
           floating.push_back(input);
       auto [values, pullback] = vjp(
           [&](const Tensors &moved) {
             Tensors whole = inputs, results;
             auto next = moved.begin();
             for (Tensor &input : whole)
-              if (is_floating(input.dtype()))
+              if (is_inexact(input.dtype()))
                 input = *next++;
             for (const Tensor &value : replay(trace, whole, {}, where))
-              if (is_floating(value.dtype()))
+              if (is_inexact(value.dtype()))
                 results.push_back(value);
             return results;
           },

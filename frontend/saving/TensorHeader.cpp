@@ -21,7 +21,7 @@ constexpr SafetensorsCode kCodes[] = {
     {"BOOL", 8},    {"F4", 4},      {"F6_E2M3", 6}, {"F6_E3M2", 6},     {"U8", 8},          {"I8", 8},
     {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}, {"I16", 16},
     {"U16", 16},    {"F16", 16},    {"BF16", 16},   {"I32", 32},        {"U32", 32},        {"F32", 32},
-    {"C64", 64},    {"F64", 64},    {"I64", 64},    {"U64", 64}};
+    {"C128", 128},  {"C64", 64},    {"F64", 64},    {"I64", 64},        {"U64", 64}};
 
 // Takes the header apart while the parser reads it, and stops it where the header does not have the format's one form.
 // So nothing else is kept, names that are given twice are found, and nothing nests deeply.

@@ -7,6 +7,8 @@ namespace calque::testing {
 namespace {
 
 Tensor numbersOf(DType dtype) {
+  if (is_complex(dtype))
+    return cast(tensor<complex128>({complex128(1, 2), complex128(0, -0.0), complex128(-3, 0.1), 7, 0}), dtype);
   return dispatch(dtype, []<typename T>(std::type_identity<T>) {
     std::vector<T> numbers{T(1), T(0), std::numeric_limits<T>::max(), std::numeric_limits<T>::lowest(), T(3)};
     return tensor(numbers, {5});

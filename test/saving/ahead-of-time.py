@@ -22,6 +22,7 @@ SHORT = {"array", "assertions", "cond", "custom_gradient", "grown", "lstm", "lst
 SHORT |= {"transformer_step", "types", "vmap", "while_loop"}
 TYPES = {"BOOL": ("uint8_t", 1), "I32": ("int32_t", 4), "I64": ("int64_t", 8), "F32": ("float", 4), "F64": ("double", 8)}
 TYPES |= {"I8": ("int8_t", 1), "U8": ("uint8_t", 1), "I16": ("int16_t", 2), "U64": ("uint64_t", 8)}
+TYPES |= {"C64": ("calque_complex64", 8), "C128": ("calque_complex128", 16)}
 TYPES |= {"F16": ("uint16_t", 2), "BF16": ("uint16_t", 2)}
 
 

@@ -6,6 +6,7 @@
 #include "calque/saved_functions.h"
 #include "test/saving/Digits.h"
 
+#include <complex>
 #include <iostream>
 
 using namespace calque;
@@ -212,6 +213,15 @@ void saveTransforms() {
       {cast(integers, DType::UInt8), cast(integers, DType::Int16), cast(integers, DType::UInt64),
        cast(x, DType::Float16), cast(x, DType::BFloat16)},
       false);
+  save(
+      "complex_numbers",
+      [](const Tensors &in) {
+        Tensor z = in[0];
+        for (Tensor i : range(3))
+          z = z * z + std::complex(0.25f, -0.5f);
+        return Tensors{z, abs(in[0]), conj(in[1]), sum(in[1] * in[1]), cast(in[0], DType::Complex128)};
+      },
+      {complex(x, x + 1), cast(complex(x, 2 - x), DType::Complex128)}, false);
   save("grad",
        [](const Tensors &in) {
          return Tensors{grad([](const Tensor &y) { return sum(sin(y) * y); })(in[0]),

@@ -159,7 +159,8 @@ void emitReference(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
     if (!op.spelling().empty())
       os << "    Tensor operator" << op.spelling() << "(" << parameters(op, true) << ")\n";
     os << "\n" << op.summary() << "." << (op.description().empty() ? "" : " ") << op.description() << "\n\n";
-    os << "- Types: " << withTypeNames(rule->getValueAsString("types").str()) << ".\n"
+    os << "- Types: " << withTypeNames(rule->getValueAsString("types").str())
+       << (op.takesComplex() && !op.complexAlone() ? "; [complex numbers](complex-numbers.md), too" : "") << ".\n"
        << (op.severalResults() ? "- Shape of each result: " : "- Shape of the result: ")
        << (op.elementwise() ? elementwiseShape(op) : rule->getValueAsString("shape").str()) << ".\n"
        << "- Gradient: " << gradientOf(op) << ".\n";

@@ -83,6 +83,12 @@ std::string leaf(const OperationRecord &op, llvm::StringRef name) {
 // The value of a dag over operations of the dialect.
 std::string valueExpression(const OperationRecord &op, const llvm::DagInit *dag, Statements &statements) {
   const llvm::Record *node = operatorOf(dag);
+  if (node->getName() == "Re" || node->getName() == "Im") {
+    int index = op.operandIndex(dag->getArgNameStr(0));
+    if (index < 0)
+      fail(op, "no operand '" + dag->getArgNameStr(0) + "'");
+    return "operands[" + std::to_string(index) + "]." + (node->getName() == "Re" ? "re" : "im");
+  }
   if (node->getName() == "Value")
     return leaf(op, dag->getArgNameStr(0));
   if (node->getName() == "Constant")
@@ -119,6 +125,11 @@ std::string partialExpression(const OperationRecord &op, const llvm::DagInit *da
   return statements.call("rule.create<MulOp>", {"g", valueExpression(op, dag, statements)});
 }
 
+// What stands in place of a rule that an operation on complex numbers alone needs not have.
+std::string refusal(const OperationRecord &op) {
+  return "emitOpError(\"is of complex numbers, of which " + op.removedBy().str() + " takes the parts before\")";
+}
+
 void emitVjp(const OperationRecord &op, llvm::raw_ostream &os) {
   if (op.customVjp())
     return;
@@ -126,6 +137,8 @@ void emitVjp(const OperationRecord &op, llvm::raw_ostream &os) {
      << "::buildVjp(::mlir::OpBuilder &builder, ::mlir::ValueRange cotangents, const ::llvm::SmallBitVector &needed, "
         "::llvm::SmallVectorImpl<::mlir::Value> &operandCotangents) {\n"
         "  operandCotangents.assign(getOperation()->getNumOperands(), ::mlir::Value());\n";
+  if (op.complexAlone())
+    os << "  " << refusal(op) << ";\n";
   bool elementwise = !op.dags("partials").empty();
   std::vector<const llvm::DagInit *> dags = op.dags(elementwise ? "partials" : "vjp");
   if (!dags.empty())
@@ -163,7 +176,9 @@ void emitJvp(const OperationRecord &op, llvm::raw_ostream &os) {
     os << "};\n  ::calque::ir::" << field << "Jvp(getOperation(), builder, tangents, operands, resultTangents);\n";
   }
   std::vector<const llvm::DagInit *> dags = op.dags("partials");
-  if (op.notDifferentiable())
+  if (op.complexAlone())
+    os << "  " << refusal(op) << ";\n";
+  if (op.notDifferentiable() || op.complexAlone())
     os << "  resultTangents.assign(getOperation()->getNumResults(), ::mlir::Value());\n";
   if (!dags.empty())
     os << "  ::calque::ir::GradientRule rule(builder, getLoc(), getResult());\n  ::mlir::Value sum;\n";
@@ -180,7 +195,33 @@ void emitJvp(const OperationRecord &op, llvm::raw_ostream &os) {
   os << "}\n";
 }
 
+void emitParts(const OperationRecord &op, llvm::raw_ostream &os) {
+  if (op.customComplex())
+    return;
+  os << "::llvm::LogicalResult " << op.className()
+     << "::buildParts(::mlir::OpBuilder &builder, ::llvm::ArrayRef<::calque::ir::Parts> operands, "
+        "::llvm::SmallVectorImpl<::mlir::Value> &results) {\n  (void)builder;\n  (void)operands;\n  (void)results;\n";
+  if (op.eachPart())
+    os << "  return ::calque::ir::eachPart(getOperation(), builder, operands, results);\n}\n";
+  else if (std::vector<const llvm::DagInit *> dags = op.dags("complexParts"); dags.empty())
+    os << "  return emitOpError(\"takes no complex numbers\");\n}\n";
+  else {
+    Statements statements("  ");
+    std::string values;
+    for (const llvm::DagInit *dag : dags)
+      values += (values.empty() ? "" : ", ") + valueExpression(op, dag, statements);
+    os << "  ::calque::ir::GradientRule rule(builder, getLoc(), operands[0].re);\n  (void)rule;\n"
+       << statements.text << "  results.append({" << values << "});\n  return ::mlir::success();\n}\n";
+  }
+}
+
 void emitBatched(const OperationRecord &op, llvm::raw_ostream &os) {
+  if (op.complexAlone()) {
+    os << "::llvm::LogicalResult " << op.className()
+       << "::buildBatched(::calque::ir::BatchRule &, ::llvm::SmallVectorImpl<::mlir::Value> &) {\n  return "
+       << refusal(op) << ";\n}\n";
+    return;
+  }
   const char *rule = op.elementwise()     ? "rule.elementwise(results)"
                      : op.batchSame()     ? "rule.same(results)"
                      : op.batchUnrolled() ? "rule.unrolled(results)"
@@ -272,6 +313,7 @@ void emitMethods(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
     emitVjp(op, os);
     emitJvp(op, os);
     emitBatched(op, os);
+    emitParts(op, os);
     if (op.library())
       emitLibraryKernel(op, os);
     if (op.elementwise()) {

@@ -59,14 +59,22 @@ OperationRecord::OperationRecord(const llvm::Record &record) : record_(record), 
   for (const mlir::tblgen::NamedRegion &region : op_.getRegions())
     attributes_.push_back({region.name.str(), "Recording", "", ""});
 
-  int rules = !dags("partials").empty() + !dags("vjp").empty() + customVjp() + notDifferentiable();
+  if (eachPart() + customComplex() + complexByPass() + !dags("complexParts").empty() > 1)
+    llvm::PrintFatalError(
+        record.getLoc(), mnemonic() +
+                             ": only one of eachPart, complexParts, customComplex and complexByPass can say what it is "
+                             "on complex numbers");
+  if (complexAlone() && !takesComplex())
+    llvm::PrintFatalError(record.getLoc(), mnemonic() + ": nothing says what it is on complex numbers");
+  int rules = !dags("partials").empty() + !dags("vjp").empty() + customVjp() + notDifferentiable() + complexAlone();
   if (rules != 1)
     llvm::PrintFatalError(record.getLoc(),
                           mnemonic() +
-                              ": exactly one of partials, vjp, customVjp and notDifferentiable says how "
-                              "gradients pass; this record has " +
+                              ": exactly one of partials, vjp, customVjp, notDifferentiable and complexAlone says "
+                              "how gradients pass; this record has " +
                               std::to_string(rules));
-  int forward = !dags("partials").empty() + !names("linear").empty() + !names("multilinear").empty() + customJvp();
+  int forward = !dags("partials").empty() + !names("linear").empty() + !names("multilinear").empty() + customJvp() +
+                complexAlone();
   if (forward != !notDifferentiable())
     llvm::PrintFatalError(record.getLoc(),
                           mnemonic() +
@@ -84,6 +92,8 @@ OperationRecord::OperationRecord(const llvm::Record &record) : record_(record), 
     llvm::PrintFatalError(record.getLoc(), mnemonic() + ": its first attribute must be `counts`");
   if (perAxis() && (attributes_.empty() || attributes_[0].name != "axes"))
     llvm::PrintFatalError(record.getLoc(), mnemonic() + ": its first attribute must be `axes`");
+  if (complexAlone() && removedBy().empty())
+    llvm::PrintFatalError(record.getLoc(), mnemonic() + ": `removedBy` must name the pass that takes its parts");
   if (elementwise() + batchSame() + batchUnrolled() + batchAxis() > 1)
     llvm::PrintFatalError(record.getLoc(), mnemonic() + ": more than one rule for many examples at once");
   if (batchAxis() && (!attribute("axis") || attribute("axis")->kind != "Int"))
@@ -138,6 +148,8 @@ void addTaken(const OperationRecord &op, const llvm::DagInit *dag, std::uint32_t
 std::vector<std::uint32_t> OperationRecord::gradientTakes() const {
   if (notDifferentiable())
     return {0};
+  if (complexAlone())
+    return {};
   if (!names("linear").empty() && variadic())
     return static_cast<int>(names("linear").size()) == op_.getNumOperands() ? std::vector<std::uint32_t>{0}
                                                                             : std::vector<std::uint32_t>();

@@ -57,6 +57,14 @@ public:
   bool notDifferentiable() const { return record_.getValueAsBit("notDifferentiable"); }
   bool customVjp() const { return record_.getValueAsBit("customVjp"); }
   bool customJvp() const { return record_.getValueAsBit("customJvp"); }
+  // What becomes of it on complex numbers.
+  bool eachPart() const { return record_.getValueAsBit("eachPart"); }
+  bool customComplex() const { return record_.getValueAsBit("customComplex"); }
+  bool complexAlone() const { return record_.getValueAsBit("complexAlone"); }
+  bool complexByPass() const { return record_.getValueAsBit("complexByPass"); }
+  bool takesComplex() const {
+    return eachPart() || customComplex() || complexByPass() || !dags("complexParts").empty();
+  }
   // Names of operands: of `linear` or `multilinear`.
   std::vector<llvm::StringRef> names(llvm::StringRef field) const { return record_.getValueAsListOfStrings(field); }
   bool differentiates() const { return record_.getValueAsBit("differentiates"); }

@@ -56,8 +56,8 @@ static void emitTables(const llvm::RecordKeeper &records, llvm::raw_ostream &os)
     os << op.numOperands() << ", " << op.selecting() << ", " << op.givingSizes() << ", " << op.rule() << ", "
        << flag(op.elementwise()) << ", " << flag(op.pure()) << ", " << flag(!op.notDifferentiable()) << ", "
        << flag(op.differentiates()) << ", " << flag(op.counted()) << ", " << flag(op.perAxis()) << ", "
-       << flag(op.lacksGradient()) << ", " << flag(op.severalResults()) << ", "
-       << (op.open().empty() ? "{}" : "OpId::" + openOf(op, operations).idName()) << ", "
+       << flag(op.lacksGradient()) << ", " << flag(op.severalResults()) << ", " << flag(op.takesComplex()) << ", "
+       << flag(op.eachPart()) << ", " << (op.open().empty() ? "{}" : "OpId::" + openOf(op, operations).idName()) << ", "
        << (op.gradientTakes().empty() ? "{}" : "k" + op.idName() + "GradientTakes") << ", " << op.passesCotangent()
        << "u},\n";
   }

@@ -258,9 +258,14 @@ Tensor arrayIn(std::string_view bytes, const FileReader &file, const std::string
   const DTypeInfo *info = typeNamed(array->kind);
   if (!info)
     refuseKind(*array, file, place);
-  return dispatch(info->dtype, [&]<typename T>(std::type_identity<T>) {
+  return dispatch_all(info->dtype, [&]<typename T>(std::type_identity<T>) {
     if constexpr (std::is_same_v<T, bool>)
       return convert([](const char *p) { return *p != 0; });
+    else if constexpr (::calque::detail::kIsComplex<T>)
+      return convert([&](const char *p) {
+        using Part = typename T::value_type;
+        return T(load<Part>(p, isSwapped), load<Part>(p + sizeof(Part), isSwapped));
+      });
     else
       return convert([&](const char *p) { return load<T>(p, isSwapped); });
   });
@@ -279,7 +284,7 @@ std::string npyOf(const Tensor &x, SourceLocation where) {
   std::string bytes(kMagic);
   bytes += {1, 0, static_cast<char>(header.size()), static_cast<char>(header.size() >> 8)};
   bytes += header;
-  dispatch(x.dtype(), [&]<typename T>(std::type_identity<T>) {
+  dispatch_all(x.dtype(), [&]<typename T>(std::type_identity<T>) {
     bytes.append(reinterpret_cast<const char *>(x.data<T>(where)),
                  static_cast<std::size_t>(std::int64_t(x.size())) * sizeof(T));
   });

@@ -164,6 +164,16 @@ CALQUE_API Tensor tile(const Operand &x, std::vector<std::int64_t> repeats);
 // is the number of bits less bit_length(x). DTypeError for types other than integers.
 CALQUE_API Tensor count_leading_zeros(const Operand &x);
 
+// The parts of complex numbers, of the type of the parts, and their angles in radians from -pi to pi, with the cut
+// along the negative numbers. A real number is its own real part; its imaginary part is 0, and its angle 0 or pi.
+// Gradients pass but for the angle of real numbers. DTypeError for integers and bool. complex(real, imag) is the
+// inverse.
+CALQUE_API Tensor real(const Operand &x);
+CALQUE_API Tensor imag(const Operand &x);
+CALQUE_API Tensor angle(const Operand &x);
+// The complex conjugate: the imaginary part negated. A real number is its own. DTypeError for integers and bool.
+CALQUE_API Tensor conj(const Operand &x);
+
 // log(exp(x) + exp(y)), which does not overflow: the larger operand plus softplus(-|x - y|). Infinite operands and NaN
 // as in NumPy. Both operands broadcast. DTypeError for types other than floats.
 CALQUE_API Tensor logaddexp(const Operand &x, const Operand &y);

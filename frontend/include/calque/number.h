@@ -27,7 +27,8 @@ CALQUE_API void set_default_dtype(DType dtype, SourceLocation where = SourceLoca
 
 // A number of any arithmetic type. Its value is kept exactly (a long double is rounded to a double) until its element
 // type is known. Wherever an operation takes a number, one rule converts it:
-// - floating-point types take any number, rounded to the nearest;
+// - complex types take any number, their parts rounded to the nearest;
+// - floating-point types take any real number, rounded to the nearest;
 // - integer types take bools, and integers that they can hold (else ValueError), but no floating-point numbers, not
 //   even whole ones (else DTypeError);
 // - bool takes bools alone (else DTypeError).
@@ -50,23 +51,35 @@ public:
     }
   }
 
+  // std::complex of float or double.
+  template <typename T>
+    requires detail::kIsComplex<T>
+  constexpr Number(const T &number) : Number(number.real()) {
+    imag_ = static_cast<double>(number.imag());
+    kind_ = kind_ == Kind::Float ? Kind::ComplexFloat : Kind::ComplexDouble;
+  }
+
   // A half is a float: it has no more digits.
   template <typename T>
     requires detail::kIsHalf<T>
   constexpr Number(T number) : Number(float(number)) {}
 
-  bool isFloat() const { return kind_ == Kind::Float || kind_ == Kind::Double; }
-  bool isDouble() const { return kind_ == Kind::Double; }
+  // A number with a point, complex ones included.
+  bool isFloat() const { return kind_ >= Kind::Float; }
+  bool isDouble() const { return kind_ == Kind::Double || kind_ == Kind::ComplexDouble; }
+  bool isComplex() const { return kind_ >= Kind::ComplexFloat; }
   bool isBool() const { return kind_ == Kind::Bool; }
   // The element type of the number without a tensor beside it: float32 for a float, the default type for a double,
-  // int32 or bool.
+  // int32 or bool; the complex type of such parts for a complex number.
   DType defaultDType() const {
+    if (isComplex())
+      return promote(kind_ == Kind::ComplexFloat ? DType::Float32 : default_dtype(), DType::Complex64);
     return isBool()                ? DType::Bool
            : kind_ == Kind::Float  ? DType::Float32
            : kind_ == Kind::Double ? default_dtype()
                                    : DType::Int32;
   }
-  // Rounded to the nearest.
+  // Rounded to the nearest; the real part of a complex number.
   double toDouble() const {
     return isFloat() ? float_ : kind_ == Kind::Unsigned ? static_cast<double>(bits()) : static_cast<double>(int_);
   }
@@ -76,7 +89,7 @@ public:
   void convert(DType dtype, void *element, SourceLocation where) const;
 
 private:
-  enum class Kind : std::uint8_t { Bool, Int, Unsigned, Float, Double };
+  enum class Kind : std::uint8_t { Bool, Int, Unsigned, Float, Double, ComplexFloat, ComplexDouble };
   std::uint64_t bits() const { return static_cast<std::uint64_t>(int_); }
   template <typename T> T rounded() const;
 
@@ -85,6 +98,7 @@ private:
     std::int64_t int_ = 0; // for Unsigned, the bits of the unsigned number
     double float_;
   };
+  double imag_ = 0;
 };
 
 } // namespace calque

@@ -160,7 +160,7 @@ public:
   Operand(const Tensor &x, SourceLocation where = SourceLocation::current());
   Operand(const Variable &x, SourceLocation where = SourceLocation::current());
   template <typename T>
-    requires detail::kIsNumber<T>
+    requires(detail::kIsNumber<T> || detail::kIsComplex<T>)
   Operand(T number, SourceLocation where = SourceLocation::current())
       : kind_(Kind::Number), number_(number), where_(where) {}
   Operand(const Number &number, SourceLocation where = SourceLocation::current())
@@ -206,7 +206,7 @@ CALQUE_API Tensor makeTensor(DType dtype, const void *data, std::size_t count, c
 class Literal {
 public:
   template <typename T>
-    requires detail::kIsNumber<T>
+    requires(detail::kIsNumber<T> || detail::kIsComplex<T>)
   constexpr Literal(T number) : number_(number), isWide_(std::integral<T> && sizeof(T) >= sizeof(std::int64_t)) {
     if constexpr (std::is_unsigned_v<T> && !std::is_same_v<T, bool> && sizeof(T) >= sizeof(int))
       isWide_ = true;
@@ -280,9 +280,10 @@ template <typename R> Tensor makeTensorOf(const R &values, const Shape *shape, S
 } // namespace detail
 
 // Makes a tensor of numbers in braces: tensor({1, 2, 3}) is int32[3], tensor({{1.5, 2.0}}) has shape [1,2]. The rule
-// for literals: a C++ double has the default element type, float32 (set_default_dtype); a float is float32; integers
-// are int32, or int64 if one has a wider C++ type; bools are bool. tensor<double>({1, 2}) names the element type
-// instead, and the numbers convert to it by the rule of number.h. ValueError for rows of different lengths.
+// for literals: a C++ double has the default element type, float32 (set_default_dtype); a float is float32;
+// std::complex numbers are complex64, or complex128 where a double is float64; integers are int32, or int64 if one has
+// a wider C++ type; bools are bool. tensor<double>({1, 2}) names the element type instead, and the numbers convert to
+// it by the rule of number.h. ValueError for rows of different lengths.
 inline Tensor tensor(const detail::Literal &values, detail::CallLine line = SourceLocation::current()) {
   return detail::makeTensor(values, nullptr, nullptr, line.where);
 }
@@ -314,7 +315,7 @@ Tensor tensor(const Range &values, const Shape &shape, SourceLocation where = So
 // Makes a tensor of rank 0. Its element type follows the rule for literals, or is named: scalar(2.0),
 // scalar<double>(2).
 template <typename T = void, typename V>
-  requires(detail::kIsNumber<V> || std::is_same_v<V, Size>)
+  requires(detail::kIsNumber<V> || detail::kIsComplex<V> || std::is_same_v<V, Size>)
 Tensor scalar(V value, SourceLocation where = SourceLocation::current()) {
   if constexpr (std::is_void_v<T>) {
     return detail::makeTensor(detail::Literal(value), nullptr, nullptr, where);

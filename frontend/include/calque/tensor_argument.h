@@ -29,7 +29,7 @@ public:
   TensorArgument(const T &x) : tensor_(x) {}
   TensorArgument(const Variable &x, SourceLocation where = SourceLocation::current()) : tensor_(x, where) {}
   template <typename T>
-    requires(detail::kIsNumber<T>)
+    requires(detail::kIsNumber<T> || detail::kIsComplex<T>)
   TensorArgument(T number, SourceLocation where = SourceLocation::current())
       : tensor_(scalar(number, where)), number_(number) {}
   TensorArgument(const Size &size, SourceLocation where = SourceLocation::current())

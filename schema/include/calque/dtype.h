@@ -2,6 +2,7 @@
 #ifndef CALQUE_DTYPE_H
 #define CALQUE_DTYPE_H
 
+#include "calque/complex.h"
 #include "calque/half.h"
 
 #include <cstddef>
@@ -9,6 +10,7 @@
 #include <initializer_list>
 #include <iosfwd>
 #include <iterator>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 
@@ -32,7 +34,9 @@ namespace calque {
   X(UInt32, "uint32", std::uint32_t, Integer, UInt32, "<u4", "U32", "uint32_t")                                        \
   X(UInt64, "uint64", std::uint64_t, Integer, UInt64, "<u8", "U64", "uint64_t")                                        \
   X(Float16, "float16", float16, Float, Float32, "<f2", "F16", "uint16_t")                                             \
-  X(BFloat16, "bfloat16", bfloat16, Float, Float32, "<V2", "BF16", "uint16_t")
+  X(BFloat16, "bfloat16", bfloat16, Float, Float32, "<V2", "BF16", "uint16_t")                                         \
+  X(Complex64, "complex64", complex64, Complex, Complex128, "<c8", "C64", "calque_complex64")                          \
+  X(Complex128, "complex128", complex128, Complex, Complex128, "<c16", "C128", "calque_complex128")
 
 // The element type of a tensor.
 enum class DType : std::int32_t {
@@ -41,7 +45,7 @@ enum class DType : std::int32_t {
 #undef CALQUE_ELEMENT_TYPE
 };
 
-enum class DTypeKind : std::uint8_t { Bool, Integer, Float };
+enum class DTypeKind : std::uint8_t { Bool, Integer, Float, Complex };
 
 // A line of the table.
 struct DTypeInfo {
@@ -91,13 +95,16 @@ std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &o
 }
 template <typename Traits>
 std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &os, DTypeKind kind) {
-  constexpr const char *names[] = {"bool", "integer", "float"};
+  constexpr const char *names[] = {"bool", "integer", "float", "complex"};
   return os << (static_cast<std::size_t>(kind) < std::size(names) ? names[static_cast<std::size_t>(kind)] : "unknown");
 }
 constexpr bool is_kind(DType dtype, DTypeKind kind) {
   return is_dtype(dtype) && kDTypes[static_cast<std::size_t>(dtype)].kind == kind;
 }
 constexpr bool is_floating(DType dtype) { return is_kind(dtype, DTypeKind::Float); }
+constexpr bool is_complex(DType dtype) { return is_kind(dtype, DTypeKind::Complex); }
+// Whether the type has derivatives: floating-point numbers, real or complex.
+constexpr bool is_inexact(DType dtype) { return is_floating(dtype) || is_complex(dtype); }
 constexpr bool is_integer(DType dtype) { return is_kind(dtype, DTypeKind::Integer); }
 constexpr bool is_unsigned(DType dtype) {
   return is_dtype(dtype) && kDTypes[static_cast<std::size_t>(dtype)].is_unsigned;
@@ -106,16 +113,22 @@ constexpr bool is_unsigned(DType dtype) {
 // result to the type.
 constexpr bool is_half(DType dtype) { return is_floating(dtype) && size_of(dtype) == 2; }
 
+// The type of the real and the imaginary part of a complex type; another type itself.
+constexpr DType real_of(DType dtype) {
+  return dtype == DType::Complex64 ? DType::Float32 : dtype == DType::Complex128 ? DType::Float64 : dtype;
+}
+
 // The smallest type that holds all elements of both, as NumPy's promote_types has it: float32 of int16 and float16,
-// float64 of int64 and float32, int16 of int8 and uint8. NumPy has no bfloat16: float32 of it and float16, and with an
-// integer type the one that float16 gives, but bfloat16 with int8 and uint8. Both must be enumerators.
+// float64 of int64 and float32, int16 of int8 and uint8, complex128 of complex64 and float64. NumPy has no bfloat16:
+// float32 of it and float16, and with an integer type the one that float16 gives, but bfloat16 with int8 and uint8.
+// Both must be enumerators.
 constexpr DType promote(DType a, DType b);
 
 // What tensors of these kinds hold, for messages: "integers", "numbers".
 constexpr const char *names_of(std::initializer_list<DTypeKind> kinds) {
-  bool has[3] = {};
+  unsigned has = 0;
   for (DTypeKind kind : kinds)
-    has[static_cast<std::size_t>(kind)] = true;
+    has |= 1U << static_cast<unsigned>(kind);
   constexpr const char *names[] = {"nothing",
                                    "truth values",
                                    "integers",
@@ -123,8 +136,16 @@ constexpr const char *names_of(std::initializer_list<DTypeKind> kinds) {
                                    "floating-point numbers",
                                    "truth values and floating-point numbers",
                                    "numbers",
-                                   "truth values and numbers"};
-  return names[has[0] + 2 * has[1] + 4 * has[2]];
+                                   "truth values and numbers",
+                                   "complex numbers",
+                                   "truth values and complex numbers",
+                                   "integers and complex numbers",
+                                   "truth values, integers and complex numbers",
+                                   "floating-point and complex numbers",
+                                   "truth values, floating-point and complex numbers",
+                                   "real and complex numbers",
+                                   "truth values, real and complex numbers"};
+  return names[has];
 }
 
 namespace detail {
@@ -140,6 +161,9 @@ constexpr DType typeOf(DTypeKind kind, bool isUnsigned, std::size_t bytes) {
 constexpr DType promote(DType a, DType b) {
   if (a == b)
     return a;
+  if (is_complex(a) || is_complex(b)) // as of the parts, which are at least float32
+    return promote(promote(real_of(a), real_of(b)), DType::Float32) == DType::Float32 ? DType::Complex64
+                                                                                      : DType::Complex128;
   const DTypeInfo &x = info_of(a), &y = info_of(b);
   if (x.kind == DTypeKind::Bool || y.kind == DTypeKind::Bool)
     return x.kind == DTypeKind::Bool ? b : a;
@@ -157,8 +181,8 @@ constexpr DType promote(DType a, DType b) {
 }
 
 // Calls f(std::type_identity<T>()), where T is the C++ type of `dtype`. `dtype` must be an enumerator.
-//   dispatch(x.dtype(), [&]<typename T>(std::type_identity<T>) { return sizeof(T); })
-template <typename F> constexpr decltype(auto) dispatch(DType dtype, F &&f) {
+//   dispatch_all(x.dtype(), [&]<typename T>(std::type_identity<T>) { return sizeof(T); })
+template <typename F> constexpr decltype(auto) dispatch_all(DType dtype, F &&f) {
   switch (dtype) {
 #define CALQUE_ELEMENT_TYPE(Name, name, Type, ...)                                                                     \
   case DType::Name:                                                                                                    \
@@ -167,6 +191,25 @@ template <typename F> constexpr decltype(auto) dispatch(DType dtype, F &&f) {
 #undef CALQUE_ELEMENT_TYPE
   }
   __builtin_unreachable();
+}
+// The same for real numbers and truth values, on which C++ can do arithmetic. std::invalid_argument for a complex type.
+//   dispatch(x.dtype(), [&]<typename T>(std::type_identity<T>) { return double(x.item<T>()); })
+template <typename F> constexpr decltype(auto) dispatch(DType dtype, F &&f) {
+  switch (dtype) {
+#define CALQUE_ELEMENT_TYPE(Name, name, Type, ...)                                                                     \
+  case DType::Name:                                                                                                    \
+    if constexpr (!detail::kIsComplex<Type>)                                                                           \
+      return f(std::type_identity<Type>());                                                                            \
+    else                                                                                                               \
+      break;
+    CALQUE_ELEMENT_TYPES(CALQUE_ELEMENT_TYPE)
+#undef CALQUE_ELEMENT_TYPE
+  }
+#ifdef __cpp_exceptions
+  throw std::invalid_argument("dispatch: complex numbers are none of the types; dispatch_all has them");
+#else
+  __builtin_trap();
+#endif
 }
 
 namespace detail {
@@ -183,6 +226,13 @@ template <typename T> struct DTypeOf {
   };
 CALQUE_ELEMENT_TYPES(CALQUE_ELEMENT_TYPE)
 #undef CALQUE_ELEMENT_TYPE
+// std::complex
+template <ComplexOf<float> T>
+  requires(!std::is_same_v<T, complex64>)
+struct DTypeOf<T> : DTypeOf<complex64> {};
+template <ComplexOf<double> T>
+  requires(!std::is_same_v<T, complex128>)
+struct DTypeOf<T> : DTypeOf<complex128> {};
 } // namespace detail
 
 // The element type of a C++ type: dtype_of<float> is DType::Float32.

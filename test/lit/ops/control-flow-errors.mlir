@@ -314,7 +314,7 @@ func.func @outer(%x: tensor<4xf32>, %p: tensor<i1>) -> tensor<4xf32> {
 
 // A stack is no number: no arithmetic takes it, and nothing that takes a stack takes a number.
 func.func @arithmetic(%s: tensor<!calque.stack>, %t: tensor<!calque.stack>) {
-  // expected-error @below {{'calque.add' op operand #0 must be ranked tensor of 1-bit signless integer or 8-bit signless integer or 16-bit signless integer or 32-bit signless integer or 64-bit signless integer or 8-bit unsigned integer or 16-bit unsigned integer or 32-bit unsigned integer or 64-bit unsigned integer or 16-bit float or bfloat16 type or 32-bit float or 64-bit float values, but got 'tensor<!calque.stack>'}}
+  // expected-error @below {{'calque.add' op operand #0 must be ranked tensor of 1-bit signless integer or 8-bit signless integer or 16-bit signless integer or 32-bit signless integer or 64-bit signless integer or 8-bit unsigned integer or 16-bit unsigned integer or 32-bit unsigned integer or 64-bit unsigned integer or 16-bit float or bfloat16 type or 32-bit float or 64-bit float or complex type with 32-bit float elements or complex type with 64-bit float elements values, but got 'tensor<!calque.stack>'}}
   %0 = "calque.add"(%s, %t) : (tensor<!calque.stack>, tensor<!calque.stack>) -> tensor<!calque.stack>
   return
 }

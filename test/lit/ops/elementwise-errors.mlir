@@ -2,7 +2,7 @@
 // RUN: %{expand} %s > %t
 // RUN: calque-opt %t --split-input-file --verify-diagnostics
 
-// EACH 1 elementwiseNumeric
+// EACH 1 elementwiseNumeric elementwiseMagnitude
 func.func @OP(%a: tensor<2xi1>) {
   // expected-error @below {{OP: takes numbers, not bool[2]; use cast(x, DType::Int32)}}
   // expected-error @below {{failed to infer returned types}}

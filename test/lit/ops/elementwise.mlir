@@ -4,7 +4,7 @@
 // RUN: calque-opt %t | calque-opt | diff -b %t -
 // RUN: calque-opt %t --mlir-print-op-generic | calque-opt | diff -b %t -
 
-// EACH 1 elementwiseNumeric
+// EACH 1 elementwiseNumeric elementwiseMagnitude
 func.func @OP(%arg0: tensor<f32>, %arg1: tensor<7xf64>, %arg2: tensor<0x3xi32>, %arg3: tensor<3x1x5xi64>, %arg4: tensor<?x3xf32>, %arg5: tensor<?x?x1x0x9xf64>) {
   %0 = calque.OP %arg0 : (tensor<f32>) -> tensor<f32>
   %1 = calque.OP %arg1 : (tensor<7xf64>) -> tensor<7xf64>

@@ -24,7 +24,7 @@ func.func @OP(%x: tensor<?x?xf64>, %z: tensor<?x1xf64>, %g: tensor<?x?xf64>) -> 
 
 // -----
 
-// EACH 1 elementwiseFloat elementwiseNumeric
+// EACH 1 elementwiseFloat elementwiseNumeric elementwiseMagnitude
 func.func @OP(%x: tensor<?x?xf32>, %t: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %y = calque.OP %x : (tensor<?x?xf32>) -> tensor<?x?xf32>
   %d = calque.jvp %y, %x, %t {counts = array<i64: 1, 1>} : (tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
@@ -43,7 +43,7 @@ func.func @OP(%x: tensor<?x?xf64>, %z: tensor<?x1xf64>, %t: tensor<?x?xf64>, %u:
 
 // -----
 
-// EACH 1 elementwiseFloat elementwiseNumeric
+// EACH 1 elementwiseFloat elementwiseNumeric elementwiseMagnitude
 func.func @OP(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?x?xf32>) -> tensor<?xf32>
   %y = calque.OP %e : (tensor<?xf32>) -> tensor<?xf32>
@@ -120,4 +120,15 @@ func.func @OP(%x: tensor<?xi1>, %z: tensor<?xi1>) -> tensor<?x?xi1> {
   %y = calque.OP %x, %e : (tensor<?xi1>, tensor<i1>) -> tensor<?xi1>
   %r = calque.unbatch %y, %e, %z {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<?xi1>, tensor<i1>, tensor<?xi1>) -> tensor<?x?xi1>
   return %r : tensor<?x?xi1>
+}
+
+// -----
+
+func.func @pairs(%x: tensor<?x2xf32>) -> tensor<?x2xf32> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?x2xf32>) -> tensor<2xf32>
+  %a = calque.part_of_pairs %e {imaginary = false} : (tensor<2xf32>) -> tensor<f32>
+  %b = calque.part_of_pairs %e {imaginary = true} : (tensor<2xf32>) -> tensor<f32>
+  %y = calque.pairs %b, %a : (tensor<f32>, tensor<f32>) -> tensor<2xf32>
+  %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<2xf32>, tensor<2xf32>, tensor<?x2xf32>) -> tensor<?x2xf32>
+  return %r : tensor<?x2xf32>
 }

@@ -10,7 +10,8 @@ GOOD, BAD = "tensor<f32>", "tensor<*xf16>"
 STACK = "tensor<!calque.stack>"
 NUMBERS = " or ".join(
     ["1-bit signless integer"] + [f"{bits}-bit signless integer" for bits in (8, 16, 32, 64)] +
-    [f"{bits}-bit unsigned integer" for bits in (8, 16, 32, 64)] + ["16-bit float", "bfloat16 type", "32-bit float", "64-bit float"])
+    [f"{bits}-bit unsigned integer" for bits in (8, 16, 32, 64)] + ["16-bit float", "bfloat16 type", "32-bit float", "64-bit float",
+     "complex type with 32-bit float elements", "complex type with 64-bit float elements"])
 KINDS = {"Calque_StackTensor": "stack", "Calque_AnyTensor": NUMBERS + " or stack", "Calque_SizesTensor": NUMBERS + " or stack"}
 
 

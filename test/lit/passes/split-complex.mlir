@@ -1,0 +1,82 @@
+// RUN: calque-opt --pass-pipeline='builtin.module(func.func(calque-split-complex))' %s | FileCheck %s --implicit-check-not=complex
+// RUN: calque-opt --pass-pipeline='builtin.module(func.func(calque-split-complex,calque-differentiate))' %s | FileCheck %s --check-prefix=DERIVATIVE
+
+// Arguments and results are as they are in memory.
+// CHECK-LABEL: func.func @product
+// CHECK-SAME: (%[[A:.*]]: tensor<?x2xf32>, %[[B:.*]]: tensor<?x2xf32>) -> tensor<?x2xf32>
+// CHECK-DAG: %[[AR:.*]] = calque.part_of_pairs %[[A]] {imaginary = false} : (tensor<?x2xf32>) -> tensor<?xf32>
+// CHECK-DAG: %[[AI:.*]] = calque.part_of_pairs %[[A]] {imaginary = true}
+// CHECK-DAG: %[[BR:.*]] = calque.part_of_pairs %[[B]] {imaginary = false}
+// CHECK-DAG: %[[BI:.*]] = calque.part_of_pairs %[[B]] {imaginary = true}
+// CHECK-DAG: %[[RR:.*]] = calque.mul %[[AR]], %[[BR]]
+// CHECK-DAG: %[[II:.*]] = calque.mul %[[AI]], %[[BI]]
+// CHECK-DAG: %[[RI:.*]] = calque.mul %[[AR]], %[[BI]]
+// CHECK-DAG: %[[IR:.*]] = calque.mul %[[AI]], %[[BR]]
+// CHECK-DAG: %[[RE:.*]] = calque.sub %[[RR]], %[[II]]
+// CHECK-DAG: %[[IM:.*]] = calque.add %[[RI]], %[[IR]]
+// CHECK: calque.pairs %[[RE]], %[[IM]] : (tensor<?xf32>, tensor<?xf32>) -> tensor<?x2xf32>
+func.func @product(%a: tensor<?xcomplex<f32>>, %b: tensor<?xcomplex<f32>>) -> tensor<?xcomplex<f32>> {
+  %0 = calque.mul %a, %b : (tensor<?xcomplex<f32>>, tensor<?xcomplex<f32>>) -> tensor<?xcomplex<f32>>
+  return %0 : tensor<?xcomplex<f32>>
+}
+
+// A source of a derivative has parts that nothing else is: real(z) is no other name of a part of z.
+// CHECK-LABEL: func.func @gradient
+// CHECK-DAG: %[[P:.*]] = calque.part_of_pairs %arg0 {imaginary = false}
+// CHECK-DAG: %[[Q:.*]] = calque.part_of_pairs %arg0 {imaginary = true}
+// CHECK-DAG: %[[X:.*]] = calque.identity %[[P]]
+// CHECK-DAG: %[[Y:.*]] = calque.identity %[[Q]]
+// CHECK-DAG: %[[R:.*]] = calque.identity %[[X]]
+// CHECK: %[[M:.*]] = calque.mul %[[R]], %[[R]]
+// CHECK: calque.gradient %[[M]], %arg1, %[[X]], %[[Y]], %[[R]] {counts = array<i64: 1, 3, 0>}
+// DERIVATIVE-LABEL: func.func @gradient
+// DERIVATIVE-NOT: calque.gradient
+func.func @gradient(%z: tensor<3xcomplex<f64>>, %g: tensor<3xf64>) -> (tensor<3xcomplex<f64>>, tensor<3xf64>) {
+  %x = calque.real %z : (tensor<3xcomplex<f64>>) -> tensor<3xf64>
+  %y = calque.mul %x, %x : (tensor<3xf64>, tensor<3xf64>) -> tensor<3xf64>
+  %d:2 = calque.gradient %y, %g, %z, %x {counts = array<i64: 1, 2, 0>} : (tensor<3xf64>, tensor<3xf64>, tensor<3xcomplex<f64>>, tensor<3xf64>) -> (tensor<3xcomplex<f64>>, tensor<3xf64>)
+  return %d#0, %d#1 : tensor<3xcomplex<f64>>, tensor<3xf64>
+}
+
+// Regions take and yield parts; what varies is numbered anew.
+// CHECK-LABEL: func.func @loop
+// CHECK: calque.while %{{.*}}, %{{.*}}, %{{.*}} {varying = array<i64: 1, 0, 2, 0>}
+// CHECK-SAME: (tensor<i32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<i32>, tensor<?xf32>, tensor<?xf32>)
+func.func @loop(%n: tensor<i32>, %z: tensor<2xcomplex<f32>>) -> tensor<?xcomplex<f32>> {
+  %r:2 = calque.while %n, %z {varying = array<i64: 1, 0>} : (tensor<i32>, tensor<2xcomplex<f32>>) -> (tensor<i32>, tensor<?xcomplex<f32>>) {
+  ^bb0(%i: tensor<i32>, %w: tensor<?xcomplex<f32>>):
+    %zero = calque.constant {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+    %c = calque.greater %i, %zero : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    vector.yield %c : tensor<i1>
+  } {
+  ^bb0(%i: tensor<i32>, %w: tensor<?xcomplex<f32>>):
+    %one = calque.constant {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+    %next = calque.sub %i, %one : (tensor<i32>, tensor<i32>) -> tensor<i32>
+    %conj = calque.conj %w : (tensor<?xcomplex<f32>>) -> tensor<?xcomplex<f32>>
+    %both = calque.concat %w, %conj {axis = 0 : i64} : (tensor<?xcomplex<f32>>, tensor<?xcomplex<f32>>) -> tensor<?xcomplex<f32>>
+    vector.yield %next, %both : tensor<i32>, tensor<?xcomplex<f32>>
+  }
+  return %r#1 : tensor<?xcomplex<f32>>
+}
+
+// CHECK-LABEL: func.func @constants
+// CHECK-DAG: calque.constant {value = dense<[1.000000e+00, 3.000000e+00]> : tensor<2xf32>}
+// CHECK-DAG: calque.constant {value = dense<[2.000000e+00, -4.000000e+00]> : tensor<2xf32>}
+func.func @constants() -> tensor<2xcomplex<f32>> {
+  %0 = calque.constant {value = dense<[(1.0, 2.0), (3.0, -4.0)]> : tensor<2xcomplex<f32>>} : () -> tensor<2xcomplex<f32>>
+  return %0 : tensor<2xcomplex<f32>>
+}
+
+// Variables keep their layout as arguments do; who prints finds numbers as they are in memory.
+// CHECK-LABEL: func.func @effects
+// CHECK-SAME: calque.variables = [{name = "v", type = tensor<3x2xf32>}]
+// CHECK: %[[V:.*]] = calque.variable_read {dtype = f32, shape = array<i64: 3, 2>, variable = 0 : i64}
+// CHECK: calque.print %{{.*}} {calque.pairs = array<i1: true>, label = "z"} : (tensor<3x2xf32>) -> ()
+// CHECK: calque.variable_assign %{{.*}} {variable = 0 : i64} : (tensor<3x2xf32>) -> ()
+func.func @effects() attributes {calque.variables = [{name = "v", type = tensor<3xcomplex<f32>>}]} {
+  %0 = calque.variable_read {dtype = complex<f32>, shape = array<i64: 3>, variable = 0 : i64} : () -> tensor<3xcomplex<f32>>
+  %1 = calque.neg %0 : (tensor<3xcomplex<f32>>) -> tensor<3xcomplex<f32>>
+  calque.print %1 {label = "z"} : (tensor<3xcomplex<f32>>) -> ()
+  calque.variable_assign %1 {variable = 0 : i64} : (tensor<3xcomplex<f32>>) -> ()
+  return
+}
