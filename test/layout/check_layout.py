@@ -25,6 +25,7 @@ ARROWS = {
     "frontend": {"program", "runtime", "schema", "standalone"},
     "training": set(),
     "solvers": set(),
+    "interchange": set(),
     "tools": {"codegen", "passes", "frontend", "runtime", "schema"},
 }
 # Folders of whose files only the length is looked at: they may include everything.
@@ -64,7 +65,7 @@ def main(source):
         public = re.match(r".*/include/(calque/.*)", f)
         if public:
             by_name[public.group(1)] = f
-        for top in ("training/", "solvers/"):
+        for top in ("training/", "solvers/", "interchange/"):
             if f.startswith(top):
                 by_name.setdefault(f[len(top):], f)
     edges = collections.defaultdict(set)
