@@ -1,11 +1,12 @@
-// Runs a function of a file that save_functions has written.
+// Runs a function of a file that save_functions has written, or a model of ONNX.
 //
 //   calque-run model.calque --describe
 //   calque-run model.calque --function forward --input x=images.npy --output logits.npy
 //   calque-run model.calque --function power --input x=2 n=3
 //   calque-run model.calque --ir linalg
-#include "calque/calque.h"
-#include "calque/data/npy.h"
+//   calque-run model.onnx --input x=images.npy
+#include "tools/Run.h"
+
 #include "calque/saved_functions.h"
 #include "tools/Terminal.h"
 
@@ -22,25 +23,11 @@
 #include <unistd.h>
 
 using namespace calque;
+using namespace calque::tools;
 
 namespace {
 
 enum ExitCode { Failed = 1, Misused = 2, OutOfTime = 3 };
-
-// The lines of this program are nobody's who calls it.
-const SourceLocation nowhere{};
-
-// A fault of the command line.
-struct Misuse : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-struct Options {
-  std::string file, function;
-  std::vector<std::string> inputs, outputs, stages;
-  bool describe = false;
-  std::optional<double> seconds;
-};
 
 // Ends the process after some time, in whatever it is then: a loop of native code polls nothing. A file that is being
 // written is left as it was, as it gets its name when it is whole. Misuse.
@@ -68,13 +55,6 @@ void endAfter(double seconds, const std::string &self) {
     throw Misuse("--seconds: this system has no timer");
 }
 
-std::string joined(const std::vector<std::string> &names) {
-  std::string text;
-  for (const std::string &name : names)
-    text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 // The function that is asked for, or the only one.
 std::string functionOf(const SavedFunctions &file, const Options &options) {
   std::vector<std::string> names = file.names(nowhere);
@@ -94,36 +74,6 @@ std::size_t placeOf(const std::string &name, const std::vector<std::string> &arg
     if (name == std::to_string(i) || names(name, arguments[i]))
       return i;
   throw Misuse("there is no argument '" + name + "'; they are " + joined(arguments));
-}
-
-// A file of NumPy's, or a number of the type that the function takes.
-Tensor valueOf(const std::string &text, const TensorSpec<> &spec) {
-  if (text.ends_with(".npy"))
-    return data::read_npy(text, nowhere);
-  std::size_t end = 0;
-  Tensor value;
-  try {
-    if (spec.dtype() == DType::Bool && (text == "true" || text == "false"))
-      return full({}, Operand(text == "true", nowhere), DType::Bool);
-    if (is_floating(spec.dtype()))
-      value = full({}, Operand(std::stod(text, &end), nowhere), spec.dtype());
-    else if (spec.dtype() != DType::Bool)
-      value = full({}, Operand(static_cast<std::int64_t>(std::stoll(text, &end)), nowhere), spec.dtype());
-  } catch (const std::exception &) { // it is no number, or none of the type
-    end = 0;
-  }
-  if (text.empty() || end != text.size())
-    throw Misuse("an input is a number, true, false or a file that ends with .npy, and '" + text + "' is no " +
-                 name_of(spec.dtype()));
-  return value;
-}
-
-struct Input {
-  std::string name, value; // without a name: the next tensor
-};
-Input inputOf(const std::string &text) {
-  const std::size_t equals = text.find('=');
-  return equals == std::string::npos ? Input{"", text} : Input{text.substr(0, equals), text.substr(equals + 1)};
 }
 
 // Whether a value of the command line is the one that a trace was saved with: its text, with or without its type, or a
@@ -341,14 +291,7 @@ void run(const SavedFunctions &file, const Options &options) {
   const Call call = CallChooser(file, function, options).choose();
   const std::vector<Tensor> results =
       file.on_tensors(FunctionName(function, nowhere), call.traces)(call.tensors, nowhere);
-  const std::vector<std::string> called = file.result_names(function, call.traces[0], nowhere);
-  if (options.outputs.size() > results.size())
-    throw Misuse("there are more outputs than the " + std::to_string(results.size()) + " that the function gives");
-  for (std::size_t i = 0; i < results.size(); ++i)
-    if (i < options.outputs.size())
-      data::write_npy(options.outputs[i], results[i], nowhere);
-    else
-      std::cout << called[i] << ": " << results[i] << '\n';
+  writeResults(options, results, file.result_names(function, call.traces[0], nowhere), std::cout);
 }
 
 } // namespace
@@ -358,10 +301,11 @@ int main(int argc, char **argv) {
   const std::string self = std::filesystem::path(argc > 0 ? argv[0] : "calque-run").filename().string();
   Options options;
   CLI::App app(
-      "Runs a function of a file that Calque's save_functions has written, and prints what it gives.\n"
+      "Runs a function of a file that Calque's save_functions has written, or a model of ONNX, whose file ends\n"
+      "with .onnx, and prints what it gives.\n"
       "The exit code is 0; 1 for a file that is wrong and a call that fails, 2 for wrong options, 3 where the\n"
       "time of --seconds is over.");
-  app.add_option("FILE", options.file, "The file of functions")->required();
+  app.add_option("FILE", options.file, "The file of functions, or the model")->required();
   app.add_option("--function", options.function, "Which of them, if there are several");
   app.add_option(
       "--input", options.inputs,
@@ -381,13 +325,17 @@ int main(int argc, char **argv) {
   try {
     if (options.seconds)
       endAfter(*options.seconds, self);
-    const SavedFunctions file = load_functions(options.file, nowhere);
-    if (options.describe)
-      std::cout << file.str(nowhere);
-    else if (!options.stages.empty())
-      printIr(file, options);
-    else
-      run(file, options);
+    if (options.file.ends_with(".onnx")) {
+      runOnnx(options);
+    } else {
+      const SavedFunctions file = load_functions(options.file, nowhere);
+      if (options.describe)
+        std::cout << file.str(nowhere);
+      else if (!options.stages.empty())
+        printIr(file, options);
+      else
+        run(file, options);
+    }
     std::cout.flush();
     return std::cout.good() ? 0 : Failed;
   } catch (const Misuse &error) {

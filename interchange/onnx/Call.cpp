@@ -94,62 +94,66 @@ Shape Call::sizes(std::size_t i, bool orOne) const {
   return shape;
 }
 
-const Attribute *Call::find(std::string_view name) const {
+const Attribute *Call::find(std::string_view name, Kind kind) const {
   for (std::size_t i = 0; i < node_.attributes.size(); ++i)
     if (node_.attributes[i].name == name) {
+      const std::int64_t given = node_.attributes[i].type;
+      if (kind != Any && given != kind)
+        refuse("attribute '" + std::string(name) + "' is of kind " + std::to_string(given) + ", expected " +
+               std::to_string(kind));
       read_[i] = true;
       return &node_.attributes[i];
     }
   return nullptr;
 }
-const Attribute &Call::get(std::string_view name) const {
-  if (const Attribute *found = find(name))
+const Attribute &Call::get(std::string_view name, Kind kind) const {
+  if (const Attribute *found = find(name, kind))
     return *found;
   refuse("attribute '" + std::string(name) + "' is missing");
 }
 
 std::int64_t Call::integer(std::string_view name, std::int64_t otherwise) const {
-  const Attribute *found = find(name);
+  const Attribute *found = find(name, Int);
   return found ? found->i : otherwise;
 }
-std::int64_t Call::integer(std::string_view name) const { return get(name).i; }
+std::int64_t Call::integer(std::string_view name) const { return get(name, Int).i; }
 float Call::number(std::string_view name, float otherwise) const {
-  const Attribute *found = find(name);
+  const Attribute *found = find(name, Float);
   return found ? found->f : otherwise;
 }
 std::string Call::text(std::string_view name, const std::string &otherwise) const {
-  const Attribute *found = find(name);
+  const Attribute *found = find(name, Text);
   return found ? found->s : otherwise;
 }
 std::vector<std::int64_t> Call::integers(std::string_view name, std::vector<std::int64_t> otherwise) const {
-  const Attribute *found = find(name);
+  const Attribute *found = find(name, Ints);
   return found ? found->ints : otherwise;
 }
 std::vector<double> Call::numbers(std::string_view name, std::vector<double> otherwise) const {
-  const Attribute *found = find(name);
+  const Attribute *found = find(name, Floats);
   return found ? std::vector<double>(found->floats.begin(), found->floats.end()) : otherwise;
 }
 std::vector<std::string> Call::texts(std::string_view name) const {
-  const Attribute *found = find(name);
+  const Attribute *found = find(name, Texts);
   return found ? found->strings : std::vector<std::string>();
 }
 Tensor Call::tensor(std::string_view name) const {
-  const Attribute &attribute = get(name);
+  const Attribute &attribute = get(name, OneTensor);
   if (!attribute.tensor)
     refuse("attribute '" + std::string(name) + "' is no tensor");
   return storage_.make(*attribute.tensor);
 }
 Tensor Call::sparse(std::string_view name) const {
-  const Attribute &attribute = get(name);
+  const Attribute &attribute = get(name, Sparse);
   if (!attribute.sparse)
     refuse("attribute '" + std::string(name) + "' is no sparse tensor");
   return storage_.make(*attribute.sparse);
 }
 DType Call::type(std::string_view name, std::optional<DType> otherwise) const {
-  const Attribute *found = find(name);
+  const Attribute *found = find(name, Int);
   if (!found && otherwise)
     return *otherwise;
-  return typeOf(get(name).i);
+  return typeOf(get(name, Int).i);
 }
 DType Call::typeOf(std::int64_t number) const {
   if (const std::optional<DType> dtype = dtypeOf(number))
@@ -157,7 +161,7 @@ DType Call::typeOf(std::int64_t number) const {
   refuse("Calque does not have the element type " + nameOfType(number));
 }
 const Graph &Call::graph(std::string_view name) const {
-  const Attribute &attribute = get(name);
+  const Attribute &attribute = get(name, OneGraph);
   if (!attribute.graph)
     refuse("attribute '" + std::string(name) + "' is no graph");
   return *attribute.graph;

@@ -78,8 +78,21 @@ public:
   std::vector<std::int64_t> axes(std::vector<std::int64_t> axes, std::int64_t rank) const;
 
 private:
-  const Attribute *find(std::string_view name) const;
-  const Attribute &get(std::string_view name) const;
+  // The kinds of attributes by ONNX's numbers. Refuses one of another kind than the operator expects.
+  enum Kind : std::int64_t {
+    Any = 0,
+    Float = 1,
+    Int = 2,
+    Text = 3,
+    OneTensor = 4,
+    OneGraph = 5,
+    Floats = 6,
+    Ints = 7,
+    Texts = 8,
+    Sparse = 11
+  };
+  const Attribute *find(std::string_view name, Kind kind = Any) const;
+  const Attribute &get(std::string_view name, Kind kind) const;
 
   const Node &node_;
   std::vector<Value> inputs_;

@@ -107,7 +107,9 @@ std::vector<OnnxValue> OnnxModel::run(const std::vector<OnnxValue> &inputs, Sour
     checkInput(program.inputs[i], given.back(), program.storage.name(), where);
   }
   std::vector<OnnxValue> results;
-  for (const Value &each : program.run(std::move(given), where))
+  const std::vector<Value> values = program.run(std::move(given), where);
+  const CallSite site(where);
+  for (const Value &each : values)
     results.push_back(resultOf(each));
   return results;
 }

@@ -1,12 +1,18 @@
 // Convolutions, of floats and of quantised integers, and what they are made of.
 #include "onnx/Windows.h"
 
+#include "calque/function.h"
+#include "calque/init_scope.h"
+
 namespace calque::onnx {
 
 namespace {
 
-// Filters [F, C, ...] as Calque has them: [..., C, F].
+// Filters [F, C, ...] as Calque has them: [..., C, F]. Constants are brought into that order while tracing.
 Tensor filtersOf(const Tensor &w) {
+  std::optional<InitScope> now;
+  if (w.is_known() && !executing_eagerly())
+    now.emplace();
   std::vector<std::int64_t> order;
   for (std::int64_t i = 2; i < w.rank(); ++i)
     order.push_back(i);

@@ -9,6 +9,18 @@ namespace calque::onnx {
 
 namespace {
 
+// Before version 7 the second operand broadcast only if asked for, and lay along the first one's axes from `axis` on.
+Tensor second(const Call &call) {
+  const Tensor y = call.tensor(1);
+  if (call.version() >= 7 || !call.flag("broadcast", false))
+    return y;
+  const std::int64_t rank = call.value(0).rank(), axis = call.integer("axis", rank - y.rank());
+  std::vector<std::int64_t> behind;
+  for (std::int64_t i = call.axis(axis, rank + 1) + y.rank(); i < rank; ++i)
+    behind.push_back(y.rank() + static_cast<std::int64_t>(behind.size()));
+  return behind.empty() ? y : expand_dims(y, behind);
+}
+
 // Sizes that a model computes with: two numbers that are known, or one that leaves the other as it is.
 Value ofSizes(const Call &call, Tensor (*apply)(const Operand &, const Operand &), char sign) {
   const Value &a = call.value(0), &b = call.value(1);
@@ -42,7 +54,7 @@ template <Tensor (*F)(const Operand &, const Operand &), char Sign> Results arit
   // Images of one shape, as those that a residual network adds.
   if (a.isImages() && b.isImages() && a.rank() == b.rank())
     return Value::ofImages(F(a.images(), b.images()));
-  return F(call.tensor(0), call.tensor(1));
+  return F(call.tensor(0), second(call));
 }
 
 Results modulo(const Call &call) {
@@ -54,7 +66,7 @@ Results modulo(const Call &call) {
 }
 
 Results power(const Call &call) {
-  const Tensor x = call.tensor(0), y = call.tensor(1);
+  const Tensor x = call.tensor(0), y = second(call);
   if (x.dtype() == y.dtype())
     return pow(x, y);
   if (is_floating(x.dtype()))
@@ -171,7 +183,7 @@ constexpr Operator kTable[] = {
     {"Abs", {6, 13}, 1, 1, 0, unary<abs>},
     {"Acos", {7, 22}, 1, 1, 0, unary<acos>},
     {"Acosh", {9, 22}, 1, 1, 0, unary<acosh>},
-    {"Add", {7, 13, 14}, 2, 2, 0, arithmetic<add, '+'>},
+    {"Add", {6, 7, 13, 14}, 2, 2, 0, arithmetic<add, '+'>},
     {"And", {7}, 2, 2, 0, binary<logical_and>},
     {"Asin", {7, 22}, 1, 1, 0, unary<asin>},
     {"Asinh", {9, 22}, 1, 1, 0, unary<asinh>},
@@ -197,7 +209,7 @@ constexpr Operator kTable[] = {
     {"Clip", {6, 11, 12, 13}, 1, 3, 0, clipped},
     {"Cos", {7, 22}, 1, 1, 0, unary<cos>},
     {"Cosh", {9, 22}, 1, 1, 0, unary<cosh>},
-    {"Div", {7, 13, 14}, 2, 2, 0, arithmetic<div, '/'>},
+    {"Div", {6, 7, 13, 14}, 2, 2, 0, arithmetic<div, '/'>},
     {"Elu",
      {6, 22},
      1,
@@ -270,20 +282,23 @@ constexpr Operator kTable[] = {
      0,
      [](const Call &call) { return pointwise(call, [](const Tensor &x) { return x * tanh(softplus(x)); }); }},
     {"Mod", {10, 13}, 2, 2, 0, modulo},
-    {"Mul", {7, 13, 14}, 2, 2, 0, arithmetic<mul, '*'>},
+    {"Mul", {6, 7, 13, 14}, 2, 2, 0, arithmetic<mul, '*'>},
     {"Neg", {6, 13}, 1, 1, 0, unary<neg>},
     {"Not", {1}, 1, 1, 0, unary<logical_not>},
     {"Or", {7}, 2, 2, 0, binary<logical_or>},
     {"PRelu",
-     {7, 9, 16},
+     {6, 7, 9, 16},
      2,
      2,
      0,
      [](const Call &call) {
        const Tensor x = call.tensor(0);
-       return Results(where(less(x, scalarOf(0, x.dtype())), call.tensor(1) * x, x));
+       Tensor slope = call.tensor(1);
+       if (call.version() < 7 && slope.rank() == 1 && x.rank() > 1) // one for each channel
+         slope = perChannel(slope, x.rank());
+       return Results(where(less(x, scalarOf(0, x.dtype())), slope * x, x));
      }},
-    {"Pow", {7, 12, 13, 15}, 2, 2, 0, power},
+    {"Pow", {1, 7, 12, 13, 15}, 2, 2, 0, power},
     {"Reciprocal", {6, 13}, 1, 1, 0, unary<reciprocal>},
     {"Relu", {6, 13, 14}, 1, 1, 0, unary<relu>},
     {"Round", {11, 22}, 1, 1, 0, unary<round>},
@@ -322,7 +337,7 @@ constexpr Operator kTable[] = {
      0,
      [](const Call &call) { return pointwise(call, [](const Tensor &x) { return x / (abs(x) + 1); }); }},
     {"Sqrt", {6, 13}, 1, 1, 0, unary<sqrt>},
-    {"Sub", {7, 13, 14}, 2, 2, 0, arithmetic<sub, '-'>},
+    {"Sub", {6, 7, 13, 14}, 2, 2, 0, arithmetic<sub, '-'>},
     {"Sum", {6, 8, 13}, 1, kAnyNumber, 0, fold<add>},
     {"Swish",
      {24},

@@ -19,6 +19,7 @@ Results gemm(const Call &call) {
   };
   Tensor y = scaled(
       matmul(a, b, {.transpose_a = call.flag("transA", false), .transpose_b = call.flag("transB", false)}), alpha);
+  call.ignore({"broadcast"}); // of version 6: C broadcasts, or need not
   if (call.version() < 11 && !call.has(2))
     call.refuse("input 2 is missing");
   return call.has(2) ? y + scaled(call.tensor(2), beta) : y;
@@ -65,7 +66,7 @@ Results einsumOf(const Call &call) {
 constexpr Operator kTable[] = {
     {"Det", {11, 22}, 1, 1, 0, unary<linalg::det>},
     {"Einsum", {12}, 1, kAnyNumber, 0, einsumOf},
-    {"Gemm", {7, 9, 11, 13}, 2, 3, 0, gemm},
+    {"Gemm", {6, 7, 9, 11, 13}, 2, 3, 0, gemm},
     {"MatMul", {1, 9, 13}, 2, 2, 0, [](const Call &call) { return Results(matmul(call.tensor(0), call.tensor(1))); }},
     {"MatMulInteger", {10}, 2, 4, 0, matmulInteger},
     {"QLinearMatMul", {10, 21}, 8, 8, 0, quantizedMatmul},

@@ -28,6 +28,8 @@ Results batchNormalization(const Call &call) {
   const Value &x = call.value(0);
   const float epsilon = call.number("epsilon", 1e-5f), momentum = call.number("momentum", 0.9f);
   const bool training = call.version() >= 14 && call.flag("training_mode", false);
+  if (call.version() < 7 && !call.flag("is_test", false))
+    call.refuse("is_test=0 is not supported");
   const bool spatial = call.version() >= 9 || call.flag("spatial", true);
   if (!spatial)
     call.refuse("spatial=0 is not supported");
@@ -146,6 +148,8 @@ Results dropout(const Call &call) {
   const Value &x = call.value(0);
   const bool isInput = call.version() >= 12;
   const double ratio = isInput ? (call.has(1) ? call.number(1) : 0.5) : call.number("ratio", 0.5f);
+  if (call.version() < 7 && !call.flag("is_test", false))
+    call.refuse("is_test=0 is not supported");
   const bool training = isInput && call.has(2) && call.integer(2) != 0;
   call.ignore({"seed"}); // the numbers of another generator
   if (!training || ratio == 0) {
@@ -159,8 +163,8 @@ Results dropout(const Call &call) {
 }
 
 constexpr Operator kTable[] = {
-    {"BatchNormalization", {7, 9, 14, 15}, 5, 5, 0, batchNormalization},
-    {"Dropout", {7, 10, 12, 13, 22}, 1, 3, 0b110, dropout, {}, true},
+    {"BatchNormalization", {6, 7, 9, 14, 15}, 5, 5, 0, batchNormalization},
+    {"Dropout", {6, 7, 10, 12, 13, 22}, 1, 3, 0b110, dropout, {}, true},
     {"GroupNormalization", {18, 21}, 3, 3, 0, groupNormalization},
     {"InstanceNormalization", {6, 22}, 3, 3, 0, instanceNormalization},
     {"LRN", {1, 13}, 1, 1, 0, localResponse},

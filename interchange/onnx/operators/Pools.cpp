@@ -173,7 +173,7 @@ Results maxUnpool(const Call &call) {
 }
 
 constexpr Operator kTable[] = {
-    {"AveragePool", {7, 10, 11, 19, 22}, 1, 1, 0, averagePool},
+    {"AveragePool", {1, 7, 10, 11, 19, 22}, 1, 1, 0, averagePool},
     {"GlobalAveragePool", {1, 22}, 1, 1, 0, globalPool<average>},
     {"GlobalLpPool", {2, 22}, 1, 1, 0, globalLpPool},
     {"GlobalMaxPool", {1, 22}, 1, 1, 0, globalPool<largest>},
