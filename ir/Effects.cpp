@@ -2,6 +2,8 @@
 #include "ir/Conversion.h"
 #include "ir/GradientRule.h"
 #include "ir/Import.h"
+#include "ir/Regions.h"
+#include "ir/Values.h"
 
 using namespace mlir;
 
@@ -54,7 +56,8 @@ schema::ExternRules *externRules = nullptr;
 }
 void setExternRules(schema::ExternRules *rules) { externRules = rules; }
 
-LogicalResult ExternOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+// By the user's rule, or once for each example.
+static LogicalResult buildBatchedExtern(BatchRule &rule, StringRef symbol, SmallVectorImpl<Value> &results) {
   std::vector<schema::TensorType> types;
   std::vector<bool> batched;
   SmallVector<Value> operands;
@@ -64,25 +67,103 @@ LogicalResult ExternOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &re
     batched.push_back(rule.isBatched(i));
   }
   std::string error;
-  schema::RecordingRef program = externRules ? externRules->batched(getSymbol().str(), types, batched, error) : nullptr;
+  schema::RecordingRef program = externRules ? externRules->batched(symbol.str(), types, batched, error) : nullptr;
   if (!error.empty())
     return rule.refuse("has a batching rule that fails: " + error);
   if (!program)
     return rule.unrolled(results);
-  if (program->results.size() != getNumResults())
-    return rule.refuse("'" + getSymbol() + "': its batching rule gives " +
-                       schema::counted(program->results.size(), "result") + ", not " + Twine(getNumResults()));
-  for (auto [i, result] : llvm::enumerate(getResults())) {
+  if (program->results.size() != rule.op->getNumResults())
+    return rule.refuse("'" + symbol + "': its batching rule gives " +
+                       schema::counted(program->results.size(), "result") + ", not " + Twine(rule.op->getNumResults()));
+  for (auto [i, result] : llvm::enumerate(rule.op->getResults())) {
     auto type = cast<RankedTensorType>(result.getType());
     SmallVector<int64_t> sizes{rule.size()};
     llvm::append_range(sizes, type.getShape());
     schema::TensorType given = program->typeOf(program->results[i]);
-    RankedTensorType computed = toMlir(given, getContext());
+    RankedTensorType computed = toMlir(given, rule.op->getContext());
     if (computed.getElementType() != type.getElementType() || failed(verifyCompatibleShape(sizes, computed.getShape())))
-      return rule.refuse("'" + getSymbol() + "': result " + Twine(i) + " of its batching rule is " + given.str() +
+      return rule.refuse("'" + symbol + "': result " + Twine(i) + " of its batching rule is " + given.str() +
                          ", and that of one example is " + toSchema(type)->str());
   }
   llvm::append_range(results, importBody(*program, operands, rule.builder));
+  return success();
+}
+
+LogicalResult ExternOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  return buildBatchedExtern(rule, getSymbol(), results);
+}
+
+//===-- ordered_extern --------------------------------------------------------------------------===//
+
+// One that a derivative has emitted has an effect only if something needs its results.
+void OrderedExternOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  if (getRepeats() != kEmitted)
+    effects.emplace_back(MemoryEffects::Write::get());
+}
+
+namespace {
+// The types of values in the form of the attribute `types`.
+SmallVector<int64_t> typesOf(ValueRange values) {
+  SmallVector<int64_t> types;
+  for (Value value : values) {
+    const schema::TensorType type = *toSchema(value.getType());
+    types.push_back(static_cast<int64_t>(type.dtype));
+    types.push_back(static_cast<int64_t>(type.dims.size()));
+    llvm::append_range(types, type.dims);
+  }
+  return types;
+}
+} // namespace
+
+// The operation is linear in its floats: its transpose takes the cotangents of all float results. One without a
+// transpose has a gradient by a custom_gradient around it, or none, which the front end refuses.
+void OrderedExternOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                               SmallVectorImpl<Value> &operandCotangents) {
+  operandCotangents.assign(getInputs().size(), Value());
+  if (getTranspose().empty())
+    return;
+  SmallVector<Value> seeds;
+  for (auto [cotangent, result] : llvm::zip_equal(cotangents, getResults()))
+    if (isDifferentiable(result))
+      seeds.push_back(cotangent ? cotangent : zerosLike(builder, getLoc(), result));
+  SmallVector<Value> inputs;
+  SmallVector<unsigned> numbers = differentiableAmong(getInputs());
+  for (unsigned number : numbers) {
+    inputs.push_back(getInputs()[number]);
+    if (!typeOf(inputs.back()).hasStaticShape()) {
+      emitOpError("'") << getSymbol() << "' has no gradient for operands of unknown sizes";
+      return;
+    }
+  }
+  auto transposed = OrderedExternOp::create(builder, getLoc(), TypeRange(ValueRange(inputs)), seeds, getTranspose(),
+                                            typesOf(inputs), getSymbol(), kEmitted);
+  for (auto [number, cotangent] : llvm::zip_equal(numbers, transposed.getResults()))
+    operandCotangents[number] = cotangent;
+}
+
+void OrderedExternOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  resultTangents.assign(getNumResults(), Value());
+  if (getTranspose().empty())
+    return;
+  SmallVector<Value> directions;
+  for (auto [tangent, input] : llvm::zip_equal(tangents, getInputs())) {
+    Value direction = isDifferentiable(input) ? zerosLike(builder, getLoc(), input) : input;
+    directions.push_back(tangent ? tangent : direction);
+  }
+  auto moved = OrderedExternOp::create(builder, getLoc(), getResultTypes(), directions, getSymbol(), getTypes(),
+                                       getTranspose(), kEmitted);
+  llvm::copy(moved.getResults(), resultTangents.begin());
+}
+
+LogicalResult OrderedExternOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
+  Block *block = rule.builder.getInsertionBlock();
+  Block::iterator end = rule.builder.getInsertionPoint();
+  Operation *last = end == block->begin() ? nullptr : &*std::prev(end);
+  if (failed(buildBatchedExtern(rule, getSymbol(), results)))
+    return failure();
+  if (getRepeats() == kEmitted) // so is what stands for it
+    for (auto it = last ? std::next(Block::iterator(last)) : block->begin(); it != end; ++it)
+      markEmitted(&*it);
   return success();
 }
 

@@ -1,5 +1,5 @@
 // Operations with effects, which stay in program order even where nothing uses their results, and a few pure operations
-// beside them: those of the user, stop_gradient and random numbers.
+// beside them: those of the user, stop_gradient and random numbers. Users' operations are of both kinds.
 #ifndef CALQUE_IR_EFFECTS_TD
 #define CALQUE_IR_EFFECTS_TD
 
@@ -71,6 +71,24 @@ def Calque_ExternOp : Calque_PureOp<"extern", [Calque_MayFail]> {
   let function = "";
   let notDifferentiable = 1;
   let lacksGradient = 1;
+}
+def Calque_OrderedExternOp
+    : Calque_Op<"ordered_extern", [Calque_MayFail, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "An operation of the user's with an effect outside of the program";
+  let inMessages = "operation";
+  let description = [{
+    It runs once where the program has it, in order with other effects. `transpose` is the symbol of the operation that takes
+    the cotangents of the results and gives those of the operands; it is empty where there is no gradient. `repeats` is 0
+    where the operation must not run again, 1 where a derivative may run it again on the same operands, and 2 of an operation that
+    a derivative has emitted: `differentiate` removes it if nothing needs its results, and makes it 1 if something does.
+  }];
+  let arguments = (ins Variadic<Calque_Tensor>:$inputs, Calque_TextAttr:$symbol, DenseI64ArrayAttr:$types,
+                       Calque_TextAttr:$transpose, I64Attr:$repeats);
+  let results = (outs Variadic<Calque_Tensor>:$outputs);
+  let rule = "hostCall";
+  let function = "";
+  let customVjp = 1;
+  let customJvp = 1;
 }
 def Calque_StopGradientOp : Calque_PureOp<"stop_gradient"> {
   let eachPart = 1;

@@ -20,6 +20,8 @@ constexpr int64_t kResidual = -1, kRead = -2, kEffect = -3; // what is kept, bes
 llvm::SetVector<Value> residualsOf(Block &body) {
   llvm::SetVector<Value> residuals;
   for (Operation &op : body.without_terminator()) {
+    if (mayRepeat(&op)) // it waits for others, and is not to do so again
+      residuals.insert(op.result_begin(), op.result_end());
     if (!op.hasTrait<Costly>())
       continue;
     Value value = op.getResult(0);
@@ -41,7 +43,7 @@ llvm::SetVector<Value> residualsOf(Block &body) {
 SmallVector<Value> resultsOfEffects(Block &body) {
   SmallVector<Value> results;
   for (Operation &op : body.without_terminator())
-    if (op.getNumRegions() == 0 && !isMemoryEffectFree(&op))
+    if (op.getNumRegions() == 0 && !isMemoryEffectFree(&op) && !mayRepeat(&op))
       llvm::copy_if(op.getResults(), std::back_inserter(results),
                     [](Value result) { return cast<RankedTensorType>(result.getType()).hasStaticShape(); });
   return results;

@@ -9,6 +9,18 @@ using namespace mlir;
 
 namespace calque::ir {
 
+bool mayRepeat(Operation *op) {
+  auto ordered = dyn_cast<OrderedExternOp>(op);
+  return ordered && ordered.getRepeats() != 0;
+}
+
+void markEmitted(Operation *op) {
+  op->walk([](OrderedExternOp inner) {
+    if (mayRepeat(inner))
+      inner.setRepeats(kEmitted);
+  });
+}
+
 SmallVector<Value> emitBody(Region &region, OpBuilder &builder, ValueRange arguments, OnEmitted onEmitted) {
   Block &block = region.front();
   IRMapping mapping;
@@ -28,6 +40,7 @@ void refuse(Operation *effect) {
 
 // Erases the effects in an operation's regions.
 void dropEffects(Operation *op) {
+  markEmitted(op);
   SmallVector<Operation *> effects;
   op->walk([&](Operation *inner) {
     if (inner != op && inner->getNumRegions() == 0 && !isa<vector::YieldOp>(inner) && !isMemoryEffectFree(inner))
@@ -56,6 +69,10 @@ SmallVector<Value> emitWithoutEffects(Region &region, OpBuilder &builder, ValueR
       continue;
     } else if (isMemoryEffectFree(&inner)) {
       onEmitted(&inner, builder.clone(inner, mapping));
+    } else if (mayRepeat(&inner)) {
+      Operation *again = builder.clone(inner, mapping);
+      markEmitted(again);
+      onEmitted(&inner, again);
     } else if (inner.getNumRegions() == 0 && inner.getNumResults() == 0) {
       continue;
     } else if (inner.getNumRegions()) {

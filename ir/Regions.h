@@ -18,6 +18,13 @@ inline llvm::SmallVector<mlir::Value> selected(mlir::ValueRange values, llvm::Ar
   return llvm::map_to_vector(numbers, [&](unsigned i) { return values[i]; });
 }
 
+// Whether a derivative may run the operation again on the same operands, although it has an effect. `kEmitted` is the
+// attribute `repeats` of an ordered_extern that a derivative has emitted.
+inline constexpr int64_t kEmitted = 2;
+bool mayRepeat(mlir::Operation *op);
+// Marks those in an operation, and itself, as emitted by a derivative, which removes those that nothing needs.
+void markEmitted(mlir::Operation *op);
+
 // Called with an operation of a region and the operation that was emitted for it.
 using OnEmitted = llvm::function_ref<void(mlir::Operation *, mlir::Operation *)>;
 inline void ignoreEmitted(mlir::Operation *, mlir::Operation *) {}

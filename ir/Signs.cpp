@@ -102,7 +102,7 @@ void castIndices(SchemaOpInterface op) {
 // The types of results that a host call has as numbers: the code of each element type, the rank and the sizes.
 void eraseSignsOfTypes(Operation *op) {
   auto types = op->getAttrOfType<DenseI64ArrayAttr>("types");
-  if (!isa<HostCallOp, ExternOp>(op) || !types)
+  if (!isa<HostCallOp, ExternOp, OrderedExternOp>(op) || !types)
     return;
   SmallVector<int64_t> changed(types.asArrayRef());
   for (size_t i = 0; i + 1 < changed.size(); i += 2 + static_cast<size_t>(changed[i + 1]))

@@ -83,7 +83,7 @@ SmallVector<Value> pullBack(CustomGradientOp op, OpBuilder &builder, ValueRange 
   for (auto [cotangent, result] : llvm::zip_equal(cotangents, op.getResults()))
     arguments.push_back(cotangent ? cotangent : zerosLike(builder, op.getLoc(), result));
   llvm::append_range(arguments, op.getCaptures());
-  return emitBody(op.getPullback(), builder, arguments);
+  return emitBody(op.getPullback(), builder, arguments, [](Operation *, Operation *made) { markEmitted(made); });
 }
 } // namespace
 
@@ -148,7 +148,8 @@ void CheckpointOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llv
   SmallVector<Value> inputs, targets, seeds, sources;
   for (Value input : getInputs())
     inputs.push_back(BarrierOp::create(builder, getLoc(), input));
-  for (auto [target, cotangent] : llvm::zip_equal(emitBody(getBody(), builder, inputs), cotangents))
+  auto mark = [](Operation *, Operation *made) { markEmitted(made); };
+  for (auto [target, cotangent] : llvm::zip_equal(emitBody(getBody(), builder, inputs, mark), cotangents))
     if (cotangent) {
       targets.push_back(target);
       seeds.push_back(cotangent);
@@ -178,7 +179,8 @@ void CheckpointOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVector
     }
   }
   SmallVector<unsigned> moving;
-  for (auto [i, result] : llvm::enumerate(emitBody(getBody(), builder, inputs)))
+  auto mark = [](Operation *, Operation *made) { markEmitted(made); };
+  for (auto [i, result] : llvm::enumerate(emitBody(getBody(), builder, inputs, mark)))
     if (isDifferentiable(result)) {
       values.push_back(result);
       moving.push_back(i);

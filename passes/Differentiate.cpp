@@ -1,4 +1,7 @@
+#include "ir/Regions.h"
 #include "passes/Transforms.h"
+
+#include "mlir/IR/Iterators.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -109,6 +112,24 @@ void takeKnown(KnownOp known) {
   known->erase();
 }
 
+// Removes the ordered operations that derivatives have emitted and nothing needs. The others are effects from here on.
+void settleEmitted(Operation *root) {
+  bool any = false;
+  root->walk([&](OrderedExternOp op) { any |= op.getRepeats() == kEmitted; });
+  if (!any)
+    return;
+  root->walk<WalkOrder::PreOrder, ReverseIterator>([&](Operation *op) {
+    if (op == root || !isOpTriviallyDead(op))
+      return WalkResult::advance();
+    op->erase();
+    return WalkResult::skip();
+  });
+  root->walk([](OrderedExternOp op) {
+    if (op.getRepeats() == kEmitted)
+      op.setRepeats(1);
+  });
+}
+
 struct Differentiate : calque::impl::DifferentiateBase<Differentiate> {
   void runOnOperation() override {
     // buildVjp returns nothing, so a rule that can't give a derivative emits a diagnostic.
@@ -148,7 +169,8 @@ struct Differentiate : calque::impl::DifferentiateBase<Differentiate> {
       return WalkResult::interrupt();
     });
     if (left.wasInterrupted())
-      signalPassFailure();
+      return signalPassFailure();
+    settleEmitted(getOperation());
   }
 };
 

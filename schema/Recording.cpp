@@ -110,6 +110,24 @@ bool hasEffect(const Recording &recording, const RecordedOp &op) {
   return false;
 }
 
+namespace {
+// Of ordered_extern: symbol, types, transpose, repeats.
+constexpr std::size_t kRepeats = 3;
+constexpr std::int64_t kEmitted = 2;
+} // namespace
+
+bool runsOnce(const Recording &recording, const RecordedOp &op) {
+  return op.op == OpId::HostCall ||
+         (op.op == OpId::OrderedExtern && std::get<std::int64_t>(recording.attributesOf(op)[kRepeats]) == 0);
+}
+
+std::vector<Attribute> emittedAttributes(const Recording &recording, const RecordedOp &op) {
+  std::span<const Attribute> own = recording.attributesOf(op);
+  std::vector<Attribute> attributes(own.begin(), own.end());
+  attributes[kRepeats] = kEmitted;
+  return attributes;
+}
+
 RecordingRef withoutEffects(const RecordingRef &program) {
   auto made = std::make_shared<Recording>();
   made->name = program->name;
@@ -121,6 +139,10 @@ RecordingRef withoutEffects(const RecordingRef &program) {
     if (!schemaOf(op.op).pure && op.numResults == 0)
       continue;
     std::vector<Attribute> attributes;
+    if (op.op == OpId::OrderedExtern && !runsOnce(*program, op)) {
+      made->appendCopy(*program, op, renamed, emittedAttributes(*program, op));
+      continue;
+    }
     for (const Attribute &attribute : program->attributesOf(op)) {
       const auto *inner = std::get_if<RecordingRef>(&attribute);
       attributes.push_back(inner ? Attribute(withoutEffects(*inner)) : attribute);

@@ -93,5 +93,11 @@ bool hasEffect(const Recording &recording, const RecordedOp &op);
 // The program without the operations that have an effect and no results. Host calls with results stay, for example.
 RecordingRef withoutEffects(const RecordingRef &program);
 
+// Whether an operation's effect must not be repeated for a derivative: it calls the host, or it is an ordered operation
+// of the user's that does not allow it.
+bool runsOnce(const Recording &recording, const RecordedOp &op);
+// The attributes of an ordered operation that a derivative repeats, which is removed if nothing needs its results.
+std::vector<Attribute> emittedAttributes(const Recording &recording, const RecordedOp &op);
+
 } // namespace calque::schema
 #endif

@@ -104,7 +104,8 @@ Lowered lower(LinalgBuilder &b, ir::HostCallOp op, LoweringContext &context) {
   return callHost(b, op, site, context);
 }
 
-Lowered lower(LinalgBuilder &b, ir::ExternOp op, LoweringContext &context) {
+// All that is called stays in order. What is pure has been moved, merged and removed before.
+template <typename Op> static Lowered callExtern(LinalgBuilder &b, Op op, LoweringContext &context) {
   int32_t site = context.addSite(Site::Kind::Extern, op, op.getSymbol());
   for (unsigned i = 0; i < op.getInputs().size(); ++i)
     context.sites.back().types.push_back(ir::recordedOperand(op, i));
@@ -113,6 +114,9 @@ Lowered lower(LinalgBuilder &b, ir::ExternOp op, LoweringContext &context) {
   context.sites.back().numInputs = op.getInputs().size();
   return callHost(b, op, site, context);
 }
+
+Lowered lower(LinalgBuilder &b, ir::ExternOp op, LoweringContext &context) { return callExtern(b, op, context); }
+Lowered lower(LinalgBuilder &b, ir::OrderedExternOp op, LoweringContext &context) { return callExtern(b, op, context); }
 
 Lowered lower(LinalgBuilder &, ir::StopGradientOp op, LoweringContext &) { return op.getX(); }
 

@@ -29,7 +29,7 @@ HashMap<ValueId, std::vector<HostExample>> hostExamples(const Recording &called)
   HashSet<ValueId> ofOne;
   HashSet<ValueId> known(called.results.begin(), called.results.end());
   for (const RecordedOp &op : called.ops()) {
-    if (op.op == OpId::HostCall)
+    if (schema::runsOnce(called, op))
       for (std::uint32_t r = 0; r < op.numResults; ++r)
         if (!known.contains(resultOf(op, r)))
           ofOne.insert(resultOf(op, r));
@@ -53,6 +53,11 @@ HashMap<ValueId, std::vector<HostExample>> hostExamples(const Recording &called)
   return examples;
 }
 
+// Whether a derivative of the call computes the operation's results again, or takes those that the call has got.
+bool isComputedAgain(const Recording &called, const RecordedOp &op) {
+  return schema::schemaOf(op.op).pure || (op.op == OpId::OrderedExtern && !schema::runsOnce(called, op));
+}
+
 // The operations that results depend on, also by a read of what they assign.
 std::vector<bool> neededOps(const Recording &called) {
   std::vector<bool> needed(called.numValues()), ops(called.ops().size());
@@ -71,7 +76,7 @@ std::vector<bool> neededOps(const Recording &called) {
         ops[i] = needed[index(called.operandsOf(op)[0])] = true;
       if (op.op == OpId::VariableAssign)
         wanted[variable] = false;
-    } else if (ops[i] && schema::schemaOf(op.op).pure) {
+    } else if (ops[i] && isComputedAgain(called, op)) {
       for (ValueId operand : called.operandsOf(op))
         needed[index(operand)] = true;
     }
@@ -138,7 +143,7 @@ private:
       assigned[static_cast<std::size_t>(std::get<std::int64_t>(attributes[0]))] = renamed[index(operands[0])];
       return;
     }
-    if (!schema::schemaOf(op.op).pure) { // it has had its effect
+    if (!isComputedAgain(called, op)) { // it has had its effect
       for (std::uint32_t r = 0; r < op.numResults; ++r)
         if (ValueId &value = renamed[index(resultOf(op, r))]; value < 0)
           value = resultOfCall(resultOf(op, r));
@@ -147,6 +152,8 @@ private:
     auto found = fromHost.find(op.firstResult);
     if (found == fromHost.end()) {
       std::vector<schema::Attribute> own(attributes.begin(), attributes.end());
+      if (op.op == OpId::OrderedExtern)
+        own = schema::emittedAttributes(called, op);
       for (schema::Attribute &attribute : own)
         if (auto *inner = std::get_if<schema::RecordingRef>(&attribute))
           *inner = schema::withoutEffects(*inner);

@@ -5,8 +5,10 @@
 #include "frontend/compiled/CompilerSettings.h"
 #include "frontend/compiled/KnownCode.h"
 #include "frontend/compiled/Profile.h"
+#include "frontend/operations/UserOperationRegistry.h"
 #include "runtime/Fork.h"
 
+#include <algorithm>
 #include <atomic>
 
 namespace calque::detail {
@@ -27,6 +29,11 @@ std::unique_ptr<const Code> codeOf(const schema::Recording &recording, CompiledP
   for (const schema::RecordedVariable &variable : recording.variables)
     code->variables.push_back(std::make_shared<const schema::TensorType>(variable.type));
   code->hostFunctions = std::move(hostFunctions);
+  auto tellsObject = [](const Site &site) {
+    return site.kind == Site::Kind::Extern && programsOf(site.text) != nullptr;
+  };
+  if (std::ranges::any_of(code->executable->sites, tellsObject))
+    code->hasBegun = std::make_shared<std::atomic<bool>>(false);
   return code;
 }
 } // namespace

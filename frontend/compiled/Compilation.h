@@ -6,6 +6,8 @@
 #include "frontend/operations/HostFunction.h"
 #include "program/Compiler.h"
 
+#include <atomic>
+
 namespace calque::detail {
 
 // Native code, and the types of its results and variables.
@@ -20,6 +22,8 @@ struct Code {
   std::vector<TypeRef> variables;
   std::vector<std::shared_ptr<const HostFunction>> hostFunctions; // by the numbers of the recording's host calls
   std::optional<Sizes> sizes = {};
+  // Whether the objects of its ordered operations have been told of the code. Null if it has none that name an object.
+  std::shared_ptr<std::atomic<bool>> hasBegun = {};
 };
 // The code of a recording that was compiled before, by this process or another one; null if there is none.
 std::unique_ptr<const Code> knownCode(const schema::Recording &recording,

@@ -3,6 +3,7 @@
 #include "absl/container/fixed_array.h"
 #include "absl/strings/str_cat.h"
 #include "frontend/compiled/HostOfCall.h"
+#include "frontend/compiled/OrderedCode.h"
 #include "frontend/compiled/VariableLocks.h"
 #include "runtime/Stacks.h"
 
@@ -85,6 +86,8 @@ void fixSizes(Code &code, std::span<const schema::TensorType> inputs, const Call
 void run(const Code &code, std::span<const Tensor *const> parameters, std::span<VariableState *const> variables,
          std::span<Tensor> results, const Caller &caller, std::vector<Tensor> *seen) {
   const Executable &executable = *code.executable;
+  if (code.hasBegun && !code.hasBegun->load(std::memory_order_acquire))
+    beginOrdered(code, caller);
   absl::FixedArray<void *, 16> inputs(parameters.size() + variables.size());
   absl::FixedArray<void *, 16> outputs(code.results.size() + executable.assigned.size());
   absl::FixedArray<runtime::Buffer, 8> buffers(outputs.size());
@@ -173,6 +176,8 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
     if (!std::ranges::binary_search(executable.late, i))
       made[i] = makeEager(typeOf(i), std::move(buffers[i]), i < numResults ? caller.where : SourceLocation());
   if (runPlan(executable, frame, caller)) {
+    if (code.hasBegun)
+      failOrdered(code, caller);
     if (host.thrown)
       std::rethrow_exception(host.thrown);
     throwSite(code, frame.error, caller, host.isHeard, host.failedElements);

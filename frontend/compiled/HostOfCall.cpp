@@ -43,7 +43,14 @@ bool HostOfCall::callUser(const Site &at, bool failed, std::span<void *const> ad
   try {
     if (!failed) {
       std::shared_ptr<const OperationDefinition> definition = findUserOperation(textOf(at));
-      if (std::int32_t result = runUserOperation(*definition, types, at.numInputs, addresses))
+      if (!definition) // of a saved program, whose operations are checked, or the transpose of one
+        throw LookupError(absl::StrCat("operation '", textOf(at), "' is not registered"), failureAt(at, caller).where);
+      isHeard |= definition->order != Order::None;
+      const std::int32_t result = runUserOperation(*definition, types, at.numInputs, addresses);
+      if (result && definition->failure)
+        throw ValueError(absl::StrCat(textOf(at), ": its kernel fails: ", definition->failure(result)),
+                         failureAt(at, caller).where);
+      if (result)
         throw ValueError(absl::StrCat(textOf(at), ": its kernel fails with ", result), failureAt(at, caller).where);
       return true;
     }

@@ -10,7 +10,7 @@ namespace calque::detail {
 namespace {
 bool hasUserOperation(const schema::Recording &recording) {
   return std::ranges::any_of(recording.ops(), [&](const schema::RecordedOp &op) {
-    return op.op == schema::OpId::Extern ||
+    return op.op == schema::OpId::Extern || op.op == schema::OpId::OrderedExtern ||
            std::ranges::any_of(recording.attributesOf(op), [](const schema::Attribute &attribute) {
              const auto *inner = std::get_if<schema::RecordingRef>(&attribute);
              return inner && hasUserOperation(**inner);

@@ -224,10 +224,8 @@ void Trace::assign(const std::shared_ptr<VariableState> &variable, const Tensor 
 
 std::vector<schema::ValueId> Trace::hostResults() const {
   std::vector<schema::ValueId> values;
-  if (hostFunctions.empty())
-    return values;
   for (const schema::RecordedOp &op : recording.ops()) {
-    if (op.op != OpId::HostCall)
+    if (!schema::runsOnce(recording, op))
       continue;
     for (std::uint32_t i = 0; i < op.numResults; ++i) {
       schema::ValueId value = op.firstResult + static_cast<schema::ValueId>(i);
@@ -309,7 +307,7 @@ Tensor Trace::evaluate(const Tensor &x, SourceLocation where) {
   for (std::size_t parameter : whole.parameters)
     mayBeLifted &= parameter >= numArguments;
   for (const schema::RecordedOp &op : whole.recording.ops())
-    mayBeLifted &= op.op != OpId::HostCall;
+    mayBeLifted &= op.op != OpId::HostCall && op.op != OpId::OrderedExtern;
 
   std::vector<Tensor> given(numArguments);
   given.insert(given.end(), captures.begin(), captures.end());

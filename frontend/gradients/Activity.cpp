@@ -15,8 +15,15 @@ using schema::ValueId;
 namespace {
 // The name of an operation in messages; the name of a user's operation is its symbol.
 std::string nameOf(const Recording &recording, const RecordedOp &op) {
-  return op.op == OpId::Extern ? std::get<std::string>(recording.attributesOf(op)[0])
-                               : std::string(schema::schemaOf(op.op).mnemonic);
+  return op.op == OpId::Extern || op.op == OpId::OrderedExtern ? std::get<std::string>(recording.attributesOf(op)[0])
+                                                               : std::string(schema::schemaOf(op.op).mnemonic);
+}
+
+// Whether a gradient through the operation is an error.
+bool lacksGradient(const Recording &recording, const RecordedOp &op) {
+  if (op.op == OpId::OrderedExtern)
+    return std::get<std::string>(recording.attributesOf(op)[2]).empty(); // it has no transpose
+  return schema::schemaOf(op.op).lacksGradient;
 }
 
 // Whether result i is computed from operand i alone. The operations by which vmap takes and stacks slices are such.
@@ -119,7 +126,7 @@ void Activity::backward(std::size_t number, const char *operation, SourceLocatio
   const schema::OperationSchema &schema = schema::schemaOf(op.op);
   derivatives = derivatives || schema.differentiates;
   plainly = plainly && !schema.differentiates;
-  if (schema.lacksGradient && (followed || !isInside)) {
+  if (lacksGradient(recording, op) && (followed || !isInside)) {
     if (!operation)
       return;
     throw LookupError(absl::StrCat(operation, ": operation '", nameOf(recording, op), "' at ", op.line.str(),

@@ -143,14 +143,18 @@ struct Pullback {
   std::vector<Tensor> indices;
 };
 
-// StateError if a branch or a loop has a host call. The results of that call are not known here, and it must not run
-// again.
+// StateError if a branch or a loop has a host call or an ordered operation of Order::Once. The results of that call are
+// not known here, and it must not run again.
 void refuseHostCalls(const Recording &program, SourceLocation where) {
   for (const schema::RecordedOp &op : program.ops()) {
     if (op.op == OpId::HostCall)
       throw StateError(absl::StrCat("the host call at ", op.line.str(),
                                     " stands in a branch or a loop that a gradient goes through, and can't run again "
                                     "for it"),
+                       where);
+    if (schema::runsOnce(program, op))
+      throw StateError(absl::StrCat("the ordered operation at ", op.line.str(),
+                                    " can't run again for a gradient that goes through its branch or loop"),
                        where);
     for (const schema::Attribute &attribute : program.attributesOf(op))
       if (const auto *inner = std::get_if<schema::RecordingRef>(&attribute))

@@ -213,12 +213,15 @@ void throwStep(SourceLocation where) { throw ValueError("for_range: the step is 
 //===-- Checkpoints -----------------------------------------------------------------------------===//
 
 namespace {
-// StateError if a program, or a program inside of its operations, has a host call.
+// StateError if a program, or a program inside of its operations, has a host call or an ordered operation of
+// Order::Once.
 void refuseHostCalls(const schema::Recording &program) {
   for (const schema::RecordedOp &op : program.ops()) {
-    if (op.op == OpId::HostCall)
-      throw StateError("a host call can't stand in a pullback or a checkpoint, which may run any number of times",
-                       locationOf(op.line));
+    if (schema::runsOnce(program, op))
+      throw StateError(
+          absl::StrCat(op.op == OpId::HostCall ? "a host call" : std::get<std::string>(program.attributesOf(op)[0]),
+                       " can't stand in a pullback or a checkpoint, which may run any number of times"),
+          locationOf(op.line));
     for (const schema::Attribute &attribute : program.attributesOf(op))
       if (const auto *inner = std::get_if<schema::RecordingRef>(&attribute))
         refuseHostCalls(**inner);

@@ -19,6 +19,7 @@ struct Registered {
 struct Registry {
   runtime::ForkMutex mutex;
   std::map<std::string, std::shared_ptr<const Registered>> operations;
+  std::map<std::string, std::function<void(const std::string &)>> families; // by prefix
 };
 Registry &registry() {
   static auto *operations = new Registry; // never destroyed: native code may still look it up while the process ends
@@ -29,6 +30,19 @@ std::shared_ptr<const Registered> registered(const std::string &name) {
   std::lock_guard lock(registry().mutex);
   auto found = registry().operations.find(name);
   return found == registry().operations.end() ? nullptr : found->second;
+}
+
+// Lets the family of the name make the operation.
+void makeByFamily(const std::string &name) {
+  std::function<void(const std::string &)> make;
+  {
+    std::lock_guard lock(registry().mutex);
+    auto found = registry().families.find(name.substr(0, name.find('[')));
+    if (found == registry().families.end() || !name.ends_with(']'))
+      return;
+    make = found->second;
+  }
+  make(name);
 }
 
 // Answers the compiler by the rules of users' operations. No exception may pass into the compiler.
@@ -58,9 +72,23 @@ bool addUserOperation(std::shared_ptr<const OperationDefinition> definition, Bat
   return registry().operations.emplace(std::move(name), std::move(added)).second;
 }
 
+bool addOperationFamily(const std::string &prefix, std::function<void(const std::string &name)> make) {
+  std::lock_guard lock(registry().mutex);
+  return registry().families.emplace(prefix, std::move(make)).second;
+}
+
 std::shared_ptr<const OperationDefinition> findUserOperation(const std::string &name) {
-  const std::shared_ptr<const Registered> found = registered(name);
+  std::shared_ptr<const Registered> found = registered(name);
+  if (!found) {
+    makeByFamily(name);
+    found = registered(name);
+  }
   return found ? found->definition : nullptr;
+}
+
+std::shared_ptr<OrderedPrograms> programsOf(const std::string &name) {
+  const std::shared_ptr<const OperationDefinition> definition = findUserOperation(name);
+  return definition ? definition->programs : nullptr;
 }
 
 std::int32_t runUserOperation(const OperationDefinition &definition, std::span<const schema::TensorType> types,

@@ -22,8 +22,14 @@ using BatchingProgram = std::function<schema::RecordingRef(std::span<const schem
 // without a batching rule.
 bool addUserOperation(std::shared_ptr<const OperationDefinition> definition, BatchingProgram batching);
 
-// The operation of that name, or null.
+// Registers what makes the operations with names `prefix[...]`. False if the prefix is taken.
+bool addOperationFamily(const std::string &prefix, std::function<void(const std::string &name)> make);
+
+// The operation of that name, which its family makes at the first use, or null.
 std::shared_ptr<const OperationDefinition> findUserOperation(const std::string &name);
+
+// The object that the ordered operation of that name tells of programs, or null.
+std::shared_ptr<OrderedPrograms> programsOf(const std::string &name);
 
 // Runs the kernel on the addresses of the operands, then of the results, and returns its status. `types` are the types
 // of both.

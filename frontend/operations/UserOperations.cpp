@@ -5,6 +5,7 @@
 #include "frontend/core/Apply.h"
 #include "frontend/core/CallNames.h"
 #include "frontend/core/Shape.h"
+#include "frontend/core/Trace.h"
 #include "frontend/core/Tracer.h"
 #include "runtime/Printable.h"
 
@@ -50,7 +51,7 @@ std::vector<std::int64_t> resultTypesOf(const OperationDefinition &definition,
     types.push_back(static_cast<std::int64_t>(spec.shape().size()));
     types.insert(types.end(), spec.shape().begin(), spec.shape().end());
   }
-  if (types.empty())
+  if (types.empty() && definition.order == Order::None)
     throw ValueError(absl::StrCat(definition.name, ": the type rule gives no results"), where);
   return types;
 }
@@ -64,6 +65,10 @@ Operation::Operation(OperationDefinition definition, SourceLocation where) {
     throw ValueError(absl::StrCat("the name of operation '", definition.name, "' has a control character"), where);
   if (!definition.types || !definition.kernel)
     throw ValueError(absl::StrCat("operation '", definition.name, "' needs a type rule and a kernel"), where);
+  if (!definition.transpose.empty() && (definition.order != Order::Repeatable || definition.pullback))
+    throw ValueError(absl::StrCat("operation '", definition.name,
+                                  "' has a transpose, and so must be Repeatable and have no pullback"),
+                     where);
   auto shared = std::make_shared<const OperationDefinition>(std::move(definition));
   detail::BatchingProgram batching;
   if (shared->batching)
@@ -111,15 +116,30 @@ const std::string &Operation::name(SourceLocation where) const { return checked(
 std::vector<Tensor> Operation::operator()(const std::vector<Tensor> &inputs, SourceLocation where) const {
   where = detail::userLine(where);
   const OperationDefinition &definition = checked(definition_, where);
-  schema::Attribute attributes[] = {definition.name, resultsOf(definition, inputs, where)};
-  auto apply = [&](const std::vector<Tensor> &given) {
-    return detail::applyAll(schema::OpId::Extern, given, attributes, where);
-  };
+  const bool isOrdered = definition.order != Order::None, mayRepeat = definition.order == Order::Repeatable;
+  std::vector<schema::Attribute> attributes{definition.name, resultsOf(definition, inputs, where)};
+  if (isOrdered) {
+    const std::shared_ptr<detail::Trace> &trace = detail::currentTrace();
+    if (!mayRepeat && trace && !trace->mayCallHost())
+      throw StateError(absl::StrCat(definition.name, " can't stand in a pullback or a checkpoint, which may run any "
+                                                     "number of times"),
+                       where);
+    attributes.push_back(definition.transpose);
+    attributes.push_back(std::int64_t(mayRepeat));
+  }
+  const schema::OpId op = isOrdered ? schema::OpId::OrderedExtern : schema::OpId::Extern;
+  auto apply = [&](const std::vector<Tensor> &given) { return detail::applyAll(op, given, attributes, where); };
   std::vector<Tensor> results = detail::runRecorded(definition.name.c_str(), inputs, apply, where);
   if (!definition.pullback)
     return results;
   auto pull = [&](const std::vector<Tensor> &cotangents) { return definition.pullback(inputs, results, cotangents); };
   return detail::withGradient(definition.name.c_str(), inputs, results, pull, where);
+}
+
+void registerOperations(const std::string &prefix, std::function<void(const std::string &name)> make,
+                        SourceLocation where) {
+  if (!detail::addOperationFamily(prefix, std::move(make)))
+    throw ValueError(absl::StrCat("there are operations '", prefix, "[...]' already"), detail::userLine(where));
 }
 
 } // namespace calque

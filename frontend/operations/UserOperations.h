@@ -7,7 +7,7 @@
 namespace calque::detail {
 
 // The types of the results for operands of these types, in the form of the operation's attribute. ShapeError if a size
-// is unknown, ValueError if there are no results, and the errors of the type rule.
+// is unknown, ValueError if there are no results and the operation is not ordered, and the errors of the type rule.
 std::vector<std::int64_t> resultTypesOf(const OperationDefinition &definition,
                                         std::span<const schema::TensorType> operands, SourceLocation where);
 

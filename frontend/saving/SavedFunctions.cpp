@@ -138,12 +138,20 @@ void requireOperation(const std::string &path, const schema::Recording &program,
     throw LookupError(absl::StrCat(path, ": the program at ", op.line.str(), " applies operation '", name,
                                    "' for results of other types than this program's gives"),
                       userLine(where));
+  // Its order and its transpose are those of the registered operation, or else a kernel with effects could be removed.
+  const bool isOrdered = definition->order != Order::None;
+  if (isOrdered != (op.op == OpId::OrderedExtern) ||
+      (isOrdered && (std::get<std::string>(attributes[2]) != definition->transpose ||
+                     std::get<std::int64_t>(attributes[3]) != (definition->order == Order::Repeatable))))
+    throw LookupError(absl::StrCat(path, ": the program at ", op.line.str(), " applies operation '", name,
+                                   "' in another order than this program's has"),
+                      userLine(where));
 }
 
 void requireOperations(const std::string &path, const schema::Recording &program, const SourceLocation &where) {
   for (const schema::RecordedOp &op : program.ops()) {
     std::span<const schema::Attribute> attributes = program.attributesOf(op);
-    if (op.op == OpId::Extern)
+    if (op.op == OpId::Extern || op.op == OpId::OrderedExtern)
       requireOperation(path, program, op, where);
     for (const schema::Attribute &attribute : attributes)
       if (const auto *inner = std::get_if<schema::RecordingRef>(&attribute))

@@ -249,3 +249,229 @@ TEST(Operation, AFailingBatchingRuleIsACompileError) {
                   "'test_wide': result 0 of its batching rule is float64[2,3]");
   EXPECT_CONTAINS(errorOf<CompileError>([&] { with(few); }), "'test_few': its batching rule gives 0 results, not 1");
 }
+
+//===-- Ordered operations ------------------------------------------------------------------------===//
+
+namespace {
+std::vector<std::string> ran; // the ordered kernels that have run
+
+template <int factor> std::int32_t scaleKernel(const KernelTensor *in, const KernelTensor *out, void *data) {
+  ran.emplace_back(static_cast<const char *>(data));
+  std::int64_t count = 1;
+  for (std::int32_t i = 0; i < in[0].rank; ++i)
+    count *= in[0].sizes[i];
+  for (std::int64_t i = 0; i < count; ++i)
+    static_cast<float *>(out[0].data)[i] = factor * static_cast<const float *>(in[0].data)[i];
+  return 0;
+}
+char doubled[] = "doubled", transposed[] = "transposed", once[] = "once";
+
+struct Told : OrderedPrograms {
+  void begin(const std::vector<OrderedCall> &calls, SourceLocation) override {
+    std::string text;
+    for (const OrderedCall &call : calls)
+      text += call.operation + "(" + call.inputs[0].str() + ") at line " + std::to_string(call.where.line) + "; ";
+    programs.push_back(text);
+    if (refuses)
+      throw StateError("not now");
+  }
+  void failed(SourceLocation) override { ++failures; }
+  std::vector<std::string> programs;
+  int failures = 0;
+  bool refuses = false;
+};
+const std::shared_ptr<Told> &told() {
+  static const auto object = std::make_shared<Told>();
+  return object;
+}
+
+// Linear: twice the operand. The transpose is another operation, so that tests tell the two.
+const Operation &ordered() {
+  static const Operation operation({.name = "test_ordered",
+                                    .types = floats,
+                                    .kernel = scaleKernel<2>,
+                                    .data = doubled,
+                                    .order = Order::Repeatable,
+                                    .transpose = "test_ordered_transpose",
+                                    .programs = told()});
+  static const Operation transpose({.name = "test_ordered_transpose",
+                                    .types = floats,
+                                    .kernel = scaleKernel<2>,
+                                    .data = transposed,
+                                    .order = Order::Repeatable,
+                                    .transpose = "test_ordered"});
+  return operation;
+}
+const Operation &orderedOnce() {
+  static const Operation operation(
+      {.name = "test_once", .types = floats, .kernel = scaleKernel<3>, .data = once, .order = Order::Once});
+  return operation;
+}
+// What has run meanwhile.
+template <typename F> std::vector<std::string> ranIn(F f) {
+  ran.clear();
+  f();
+  return ran;
+}
+using Ran = std::vector<std::string>;
+} // namespace
+
+TEST(OrderedOperation, RunsInOrderUsedOrNot) {
+  for (bool compiled : {false, true}) {
+    SCOPED_TRACE(compiled ? "compiled" : "eager");
+    auto f = function<Tensor(const Tensor &)>([](const Tensor &x) {
+      ordered()({x});
+      orderedOnce()({x});
+      Tensor y = ordered()({x})[0];
+      return y + ordered()({x})[0];
+    });
+    Tensor result;
+    EXPECT_EQ(ranIn([&] { result = compiled ? f(ones({2})) : f.eager(ones({2})); }),
+              (Ran{"doubled", "once", "doubled", "doubled"}));
+    expectValues(result, {4, 4});
+  }
+}
+
+TEST(OrderedOperation, RunsWhereTheProgramReachesIt) {
+  auto f = function([](const Tensor &x, const Tensor &n) {
+    Tensor y = x, i = scalar(0);
+    while (i < n) {
+      y = orderedOnce()({y})[0];
+      i = i + 1;
+    }
+    if (y[0] > 10.0f)
+      y = ordered()({y})[0];
+    return y;
+  });
+  EXPECT_EQ(ranIn([&] { expectValues(f(ones({1}), scalar(2)), {9}); }), (Ran{"once", "once"}));
+  EXPECT_EQ(ranIn([&] { expectValues(f(ones({1}), scalar(3)), {54}); }), (Ran{"once", "once", "once", "doubled"}));
+}
+
+TEST(OrderedOperation, HasDerivativesByItsTranspose) {
+  auto f = [](const Tensor &x) { return ordered()({square(x)})[0]; };
+  Tensor x = tensor({1.0f, 3.0f});
+  inBothModes([&](const Tensor &a) { return grad(f)(a); }, x, {4, 12});
+  inBothModes([&](const Tensor &a) { return grad(grad(f))(a); }, x, {4, 4});
+  inBothModes([&](const Tensor &a) { return jvp(f, a, tensor({1.0f, 10.0f})).second; }, x, {4, 120});
+  inBothModes([&](const Tensor &a) { return vmap(grad(f))(reshape(a, {2, 1})); }, x, {4, 12});
+  auto slope = function(grad(f));
+  slope(x);
+  EXPECT_EQ(ranIn([&] { slope(x); }), (Ran{"doubled", "transposed"}));
+  // The values of a checkpoint and of a branch are computed again where the derivative needs them.
+  auto again = function(grad(checkpoint([](const Tensor &a) { return square(ordered()({a})[0]); })));
+  again(x);
+  EXPECT_EQ(ranIn([&] { again(x); }), (Ran{"doubled", "doubled", "transposed"}));
+  // A loop keeps them.
+  auto loop = function(grad([](const Tensor &a) {
+    Tensor y = a;
+    for (int i = 0; i < 20; ++i)
+      if (Tensor(y[0]) < 100.0f)
+        y = square(ordered()({y})[0]);
+    return y;
+  }));
+  loop(x);
+  EXPECT_TRUE(std::ranges::count(ranIn([&] { loop(x); }), "transposed") > 0);
+}
+
+TEST(OrderedOperation, OfWhichNoneMayRepeatIsRefusedInACheckpointAndAPullback) {
+  EXPECT_CONTAINS(
+      errorOf<StateError>([] { checkpoint([](const Tensor &x) { return orderedOnce()({x})[0]; })(ones({1})); }),
+      "test_once can't stand in a pullback or a checkpoint, which may run any number of times");
+  EXPECT_CONTAINS(errorOf<StateError>([] {
+                    custom_gradient([](const Tensor &x) {
+                      return std::pair(x * 2, [](const Tensor &g) { return orderedOnce()({g})[0]; });
+                    })(ones({1}));
+                  }),
+                  "test_once can't stand in a pullback or a checkpoint, which may run any number of times");
+}
+
+TEST(OrderedOperation, OfWhichNoneMayRepeatIsRefusedInABranchOfAGradient) {
+  auto f = function([](const Tensor &x) {
+    return cond(x[0] > 0.0f, [&] { return x * stop_gradient(orderedOnce()({x})[0]); }, [&] { return x; });
+  });
+  Tensor x = ones({1});
+  GradientTape tape;
+  tape.watch(x);
+  Tensor y = f(x);
+  EXPECT_CONTAINS(errorOf<StateError>([&] { tape.gradient(y, x); }),
+                  "can't run again for a gradient that goes through its branch or loop");
+}
+
+TEST(OrderedOperation, WithoutATransposeHasNoGradient) {
+  EXPECT_CONTAINS(errorOf<LookupError>([] { grad([](const Tensor &x) { return orderedOnce()({x})[0]; })(ones({1})); }),
+                  "operation 'test_once' at");
+}
+
+TEST(OrderedOperation, IsRefusedInBranchesThatExamplesDecide) {
+  EXPECT_CONTAINS(errorOf<CompileError>([] {
+                    vmap([](const Tensor &x) {
+                      return cond(x > 0, [&] { return ordered()({x})[0]; }, [&] { return x; });
+                    })(ones({2}));
+                  }),
+                  "a branch has effects");
+}
+
+TEST(OrderedOperation, TellsItsObjectOfProgramsBeforeTheyRun) {
+  auto f = function([](const Tensor &x, const Tensor &i) {
+    Tensor y = ordered()({x})[0];
+    return gather(ordered()({y})[0], i, 0);
+  });
+  told()->programs.clear();
+  told()->refuses = true;
+  EXPECT_EQ(ranIn([&] { EXPECT_CONTAINS(errorOf<StateError>([&] { f(ones({2}), scalar(0)); }), "not now"); }), Ran());
+  told()->refuses = false;
+  for (int call = 0; call < 3; ++call)
+    f(ones({2}), scalar(0));
+  const std::string line = std::to_string(__LINE__ - 10), next = std::to_string(__LINE__ - 9);
+  const std::string text =
+      "test_ordered(float32[2]) at line " + line + "; test_ordered(float32[2]) at line " + next + "; ";
+  EXPECT_EQ(told()->programs, (std::vector<std::string>{text, text}));
+  told()->failures = 0;
+  EXPECT_THROW(f(ones({2}), scalar(5)), IndexError);
+  EXPECT_EQ(told()->failures, 1);
+}
+
+TEST(OrderedOperation, HasTheTextOfItsFailure) {
+  const Operation operation(
+      {.name = "test_text",
+       .types = floats,
+       .kernel = [](const KernelTensor *, const KernelTensor *, void *) -> std::int32_t { return 7; },
+       .failure = [](std::int32_t number) { return "the number is " + std::to_string(number); }});
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { operation({ones({1})}); }),
+                  "test_text: its kernel fails: the number is 7\n");
+}
+
+TEST(OrderedOperation, IsRefusedWithWhatDoesNotFit) {
+  auto define = [](OperationDefinition definition) {
+    definition.types = floats;
+    definition.kernel = cubeKernel;
+    Operation{std::move(definition)};
+  };
+  const std::string text = "has a transpose, and so must be Repeatable and have no pullback";
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { define({.name = "test_wrong", .transpose = "test_ordered"}); }), text);
+  EXPECT_CONTAINS(
+      errorOf<ValueError>([&] { define({.name = "test_wrong", .order = Order::Once, .transpose = "test_ordered"}); }),
+      text);
+  // The transpose is asked for when a program runs it.
+  const Operation half({.name = "test_half",
+                        .types = floats,
+                        .kernel = cubeKernel,
+                        .order = Order::Repeatable,
+                        .transpose = "test_other_half"});
+  EXPECT_CONTAINS(errorOf<LookupError>([&] { grad([&](const Tensor &x) { return half({x})[0]; })(ones({1})); }),
+                  "operation 'test_other_half' is not registered");
+}
+
+TEST(OperationFamily, MakesOperationsByTheirNames) {
+  static std::string made;
+  registerOperations("test_family", [](const std::string &name) { made = name; });
+  EXPECT_CONTAINS(errorOf<ValueError>([] { registerOperations("test_family", [](const std::string &) {}); }),
+                  "there are operations 'test_family[...]' already");
+  const Operation asks({.name = "test_asks",
+                        .types = floats,
+                        .kernel = cubeKernel,
+                        .order = Order::Repeatable,
+                        .transpose = "test_family[a]"});
+  EXPECT_THROW(grad([&](const Tensor &x) { return asks({x})[0]; })(ones({1})), LookupError);
+  EXPECT_EQ(made, "test_family[a]");
+}

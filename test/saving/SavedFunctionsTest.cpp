@@ -512,6 +512,29 @@ TEST_F(SavedFunctionsTest, ApplyOperationsAsTheyAreRegistered) {
                 "applies operation 'saved_twice' to operands that this program's refuses: it takes other tensors");
 }
 
+TEST_F(SavedFunctionsTest, ApplyOrderedOperationsInTheirOrder) {
+  auto make = [](const char *name, Order order) {
+    return Operation({.name = name,
+                      .types = [](const std::vector<TensorSpec<>> &inputs) { return inputs; },
+                      .kernel = [](const KernelTensor *inputs, const KernelTensor *outputs, void *) -> std::int32_t {
+                        *static_cast<float *>(outputs->data) = 2 * *static_cast<const float *>(inputs->data);
+                        return 0;
+                      },
+                      .order = order});
+  };
+  const Operation a = make("saved_turn_a", Order::Repeatable), b = make("saved_turn_b", Order::Once);
+  auto f = function([&](const Tensor &given) { return a({given})[0]; });
+  f(scalar(1.0f));
+  save_functions(path, {{"f", f}});
+  EXPECT_EQ(valuesOf(load_functions(path).function<Tensor(Tensor)>("f")(scalar(3.0f))), (std::vector<double>{6}));
+  std::string file = readFile(path);
+  for (std::size_t at; (at = file.find("saved_turn_a")) != std::string::npos;)
+    file.replace(at, 12, "saved_turn_b");
+  std::ofstream(path, std::ios::binary) << file;
+  EXPECT_MISUSE(LookupError, load_functions(path)["f"],
+                "applies operation 'saved_turn_b' in another order than this program's has");
+}
+
 // Sizes that only the call knows are computed with numbers of the file.
 TEST_F(SavedFunctionsTest, RefuseSizesThatOverflow) {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();

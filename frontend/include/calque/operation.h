@@ -14,6 +14,8 @@
 #include "calque/tensor_spec.h"
 
 #include <functional>
+#include <memory>
+#include <string>
 #include <vector>
 
 namespace calque {
@@ -28,9 +30,38 @@ struct KernelTensor {
 
 // A kernel writes every element of the outputs, and does not write to the inputs. The types of the outputs come from
 // the type rule. A kernel must have no other effects, because several threads may call it at once, and because it is
-// not called if its results are not needed. It must not throw. It returns 0. After any other number, the call throws a
-// ValueError that names the operation and the number.
+// not called if its results are not needed; the kernel of an ordered operation may have effects. It must not throw. It
+// returns 0. After any other number, the call throws a ValueError that names the operation and the number.
 using Kernel = std::int32_t (*)(const KernelTensor *inputs, const KernelTensor *outputs, void *data);
+
+// An ordered operation in a program.
+struct OrderedCall {
+  std::string operation; // its name
+  std::vector<TensorSpec<>> inputs, results;
+  SourceLocation where;
+};
+
+// Is told of native code that has ordered operations.
+class OrderedPrograms {
+public:
+  virtual ~OrderedPrograms() = default;
+  // Called before native code runs for the first time. `calls` are its ordered operations that name this object, in
+  // program order; one in a loop is there once. An Error reaches the caller, and nothing has run.
+  virtual void begin(const std::vector<OrderedCall> &calls, SourceLocation where) = 0;
+  // Called after a call of native code that has failed. Ordered operations after the failure have not run.
+  virtual void failed(SourceLocation where) = 0;
+};
+
+// Whether the kernel has effects outside of the program, such as messages to other processes.
+enum class Order : std::int8_t {
+  None, // no effects: the program may move, merge and remove it
+  // It runs whenever the program reaches it, and only then, in program order among prints, assertions, host calls and
+  // other ordered operations, even if its results are not used. vmap refuses it in branches that examples decide.
+  Once,
+  // The same, and a derivative may run it once more on the same operands, if it needs the results of one in a branch or
+  // a checkpoint. Without this, such a derivative is refused, and so is a checkpoint or a pullback with the operation.
+  Repeatable,
+};
 
 struct OperationDefinition {
   // The name in IR and messages. It is unique in the program (else ValueError).
@@ -49,15 +80,25 @@ struct OperationDefinition {
   // is `batched`. The rule applies operations, among which may be this one. Without a batching rule, vmap applies the
   // operation once for each index of the axis.
   std::function<std::vector<Tensor>(const std::vector<Tensor> &inputs, const std::vector<bool> &batched)> batching = {};
+  Order order = Order::None;
+  // Of a Repeatable operation that is linear and takes floats alone: the name of the operation that takes the
+  // cotangents of the results and computes those of the operands. The derivatives of both modes and of any order follow
+  // from it, so that there is no pullback.
+  std::string transpose = {};
+  // The text of the error after a number that the kernel has returned, instead of the number.
+  std::function<std::string(std::int32_t)> failure = {};
+  std::shared_ptr<OrderedPrograms> programs = {}; // of an ordered operation
 };
 
 // Registers an operation until the end of the program. Copies are the same operation.
 class CALQUE_API Operation {
 public:
-  // ValueError for a definition without a name, type rule or kernel, and for a name that is taken.
+  // ValueError for a definition without a name, type rule or kernel, for a name that is taken, and for a transpose of
+  // an operation that is not Repeatable or has a pullback.
   explicit Operation(OperationDefinition definition, SourceLocation where = SourceLocation::current());
 
-  // Applies the operation. An Error of the type rule gets this line. ShapeError for results of unknown sizes.
+  // Applies the operation. An Error of the type rule gets this line. ShapeError for results of unknown sizes,
+  // StateError for an operation of Order::Once in a pullback or a checkpoint.
   std::vector<Tensor> operator()(const std::vector<Tensor> &inputs,
                                  SourceLocation where = SourceLocation::current()) const;
   const std::string &name(SourceLocation where = SourceLocation::current()) const;
@@ -65,6 +106,12 @@ public:
 private:
   std::shared_ptr<const OperationDefinition> definition_;
 };
+
+// Makes operations when their names are asked for, as a saved function does that applies one. `make` gets a name that
+// begins with the prefix and a bracket, `all_reduce[sum]`, and registers the operation; without one of that name it
+// does nothing. ValueError for a prefix that is taken.
+CALQUE_API void registerOperations(const std::string &prefix, std::function<void(const std::string &name)> make,
+                                   SourceLocation where = SourceLocation::current());
 
 } // namespace calque
 #endif

@@ -96,6 +96,15 @@ func.func @checkpoint(%a: tensor<f32>) {
 
 // -----
 
+func.func @ordered_extern(%a: tensor<f32>) {
+  // expected-error @below {{ordered_extern: the types [3] don't describe results}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.ordered_extern %a {repeats = 0 : i64, symbol = "mine", transpose = "", types = array<i64: 3>} : (tensor<f32>) -> tensor<f32>
+  return
+}
+
+// -----
+
 func.func @extern(%a: tensor<f32>) {
   // expected-error @below {{extern: the types [3] don't describe results}}
   // expected-error @below {{failed to infer returned types}}

@@ -53,6 +53,14 @@ func.func @barrier(%arg0: tensor<i1>, %arg1: tensor<?x3xf32>) {
 
 // -----
 
+func.func @ordered_extern(%arg0: tensor<?x3xf32>, %arg1: tensor<2xi1>) {
+  %0 = calque.ordered_extern %arg0 {repeats = 0 : i64, symbol = "mine", transpose = "", types = array<i64: 3, 2, 2, 5>} : (tensor<?x3xf32>) -> tensor<2x5xf32>
+  calque.ordered_extern %arg1 {repeats = 1 : i64, symbol = "other", transpose = "back", types = array<i64>} : (tensor<2xi1>) -> ()
+  return
+}
+
+// -----
+
 func.func @extern(%arg0: tensor<?x3xf32>, %arg1: tensor<2xi1>) {
   %0 = calque.extern %arg0 {symbol = "mine", types = array<i64: 3, 2, 2, 5>} : (tensor<?x3xf32>) -> tensor<2x5xf32>
   %1:2 = calque.extern %arg1, %arg0 {symbol = "other", types = array<i64: 0, 0, 4, 1, 0>} : (tensor<2xi1>, tensor<?x3xf32>) -> (tensor<i1>, tensor<0xf64>)

@@ -418,3 +418,12 @@ func.func @sized_pop_examples(%s: tensor<2x!calque.stack>, %like: tensor<3xf32>)
   %u = calque.unbatch %entry, %e, %s {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<3xf32>, tensor<!calque.stack>, tensor<2x!calque.stack>) -> tensor<2x3xf32>
   return %u : tensor<2x3xf32>
 }
+
+// -----
+
+func.func @ordered_of_unknown_size(%x: tensor<?xf32>, %seed: tensor<3xf32>) -> tensor<?xf32> {
+  // expected-error @below {{'mine' has no gradient for operands of unknown sizes}}
+  %y = calque.ordered_extern %x {repeats = 1 : i64, symbol = "mine", transpose = "back", types = array<i64: 3, 1, 3>} : (tensor<?xf32>) -> tensor<3xf32>
+  %d = calque.gradient %y, %seed, %x {counts = array<i64: 1, 1, 0>} : (tensor<3xf32>, tensor<3xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %d : tensor<?xf32>
+}

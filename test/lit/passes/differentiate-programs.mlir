@@ -204,3 +204,62 @@ func.func @extern_examples(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3x
   %r:2 = calque.unbatch %y, %b, %i, %x {axes = array<i64: 0, 0>, batch_axis = 0 : i64} : (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>)
   return %r#0, %r#1 : tensor<2x3xf32>, tensor<2x3xf32>
 }
+
+// An ordered operation of the user's is linear in its floats: the transpose takes the cotangent, and the second gradient has the
+// operation itself again. What a derivative emits is an effect if something needs it, and gone if nothing does.
+// CHECK-LABEL: func.func @ordered(
+// CHECK-SAME: %[[X:.*]]: tensor<3xf32>, %[[I:.*]]: tensor<?xi32>, %[[SEED:.*]]: tensor<2xf32>, %[[S:.*]]: tensor<3xf32>)
+// CHECK: calque.ordered_extern %[[X]], %[[I]] {repeats = 1 : i64, symbol = "mine"
+// CHECK: %[[D:.*]] = calque.ordered_extern %[[SEED]] {repeats = 1 : i64, symbol = "back", transpose = "mine", types = array<i64: 3, 1, 3>} : (tensor<2xf32>) -> tensor<3xf32>
+// CHECK: %[[DD:.*]] = calque.ordered_extern %[[S]] {repeats = 1 : i64, symbol = "mine", transpose = "back", types = array<i64: 3, 1, 2>} : (tensor<3xf32>) -> tensor<2xf32>
+// CHECK-NOT: calque.ordered_extern
+// CHECK: return %[[D]], %[[DD]]
+func.func @ordered(%x: tensor<3xf32>, %i: tensor<?xi32>, %seed: tensor<2xf32>, %s: tensor<3xf32>) -> (tensor<3xf32>, tensor<2xf32>) {
+  %y = calque.ordered_extern %x, %i {repeats = 1 : i64, symbol = "mine", transpose = "back", types = array<i64: 3, 1, 2>} : (tensor<3xf32>, tensor<?xi32>) -> tensor<2xf32>
+  %d = calque.gradient %y, %seed, %x {counts = array<i64: 1, 1, 0>} : (tensor<2xf32>, tensor<2xf32>, tensor<3xf32>) -> tensor<3xf32>
+  %dd = calque.gradient %d, %s, %seed {counts = array<i64: 1, 1, 0>} : (tensor<3xf32>, tensor<3xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %unused = calque.gradient %y, %seed, %x {counts = array<i64: 1, 1, 0>} : (tensor<2xf32>, tensor<2xf32>, tensor<3xf32>) -> tensor<3xf32>
+  return %d, %dd : tensor<3xf32>, tensor<2xf32>
+}
+
+// CHECK-LABEL: func.func @ordered_forward(
+// CHECK-SAME: %[[X:.*]]: tensor<3xf32>, %[[I:.*]]: tensor<?xi32>, %[[T:.*]]: tensor<3xf32>)
+// CHECK: calque.ordered_extern %[[X]], %[[I]]
+// CHECK: %[[D:.*]] = calque.ordered_extern %[[T]], %[[I]] {repeats = 1 : i64
+// CHECK: return %[[D]]
+func.func @ordered_forward(%x: tensor<3xf32>, %i: tensor<?xi32>, %t: tensor<3xf32>) -> tensor<2xf32> {
+  %y = calque.ordered_extern %x, %i {repeats = 1 : i64, symbol = "mine", transpose = "back", types = array<i64: 3, 1, 2>} : (tensor<3xf32>, tensor<?xi32>) -> tensor<2xf32>
+  %d = calque.jvp %y, %x, %t {counts = array<i64: 1, 1>} : (tensor<2xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2xf32>
+  return %d : tensor<2xf32>
+}
+
+// The reverse of a branch needs the value once more, and does the operation again; it does not where only the cotangent passes.
+// CHECK-LABEL: func.func @ordered_branch(
+// CHECK: calque.cond
+// CHECK-COUNT-1: symbol = "mine"
+// CHECK: calque.cond
+// CHECK: symbol = "mine"
+// CHECK: symbol = "back"
+func.func @ordered_branch(%p: tensor<i1>, %x: tensor<3xf32>, %seed: tensor<3xf32>) -> tensor<3xf32> {
+  %y = calque.cond %p, %x : (tensor<i1>, tensor<3xf32>) -> tensor<3xf32> {
+  ^bb0(%a: tensor<3xf32>):
+    %m = calque.ordered_extern %a {repeats = 1 : i64, symbol = "mine", transpose = "back", types = array<i64: 3, 1, 3>} : (tensor<3xf32>) -> tensor<3xf32>
+    %e = calque.exp %m : (tensor<3xf32>) -> tensor<3xf32>
+    vector.yield %e : tensor<3xf32>
+  } {
+  ^bb0(%a: tensor<3xf32>):
+    vector.yield %a : tensor<3xf32>
+  }
+  %d = calque.gradient %y, %seed, %x {counts = array<i64: 1, 1, 0>} : (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  return %d : tensor<3xf32>
+}
+
+// CHECK-LABEL: func.func @ordered_examples(
+// CHECK-COUNT-2: calque.ordered_extern %{{.*}} {repeats = 0 : i64, symbol = "mine", transpose = "", types = array<i64: 3, 1, 3>} : (tensor<3xf32>) -> tensor<3xf32>
+// CHECK: calque.concat
+func.func @ordered_examples(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %i = calque.batch %x {axes = array<i64: 0>} : (tensor<2x3xf32>) -> tensor<3xf32>
+  %y = calque.ordered_extern %i {repeats = 0 : i64, symbol = "mine", transpose = "", types = array<i64: 3, 1, 3>} : (tensor<3xf32>) -> tensor<3xf32>
+  %r = calque.unbatch %y, %i, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<3xf32>, tensor<3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %r : tensor<2x3xf32>
+}
