@@ -134,7 +134,10 @@ void BackupAndRestore::on_epoch_end(std::int64_t, Logs &) {
     save();
 }
 
+// All processes restore, and the first one writes.
 void BackupAndRestore::save() {
+  if (params().rank != 0)
+    return;
   const SourceLocation where = params().where;
   const std::string latest = latestIn(directory);
   training::makeFolderOf(latest, where);
@@ -148,7 +151,7 @@ void BackupAndRestore::save() {
 }
 
 void BackupAndRestore::on_train_end(Logs &) {
-  if (!of.delete_checkpoint)
+  if (!of.delete_checkpoint || params().rank != 0)
     return;
   std::error_code ignored;
   for (const std::string &file : {latestIn(directory), previousIn(directory)})

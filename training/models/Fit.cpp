@@ -195,6 +195,7 @@ History Trainer::fit(const Tensors &x, const Tensors &y, FitOptions options, Sou
   std::optional<Batches> train;
   {
     CallSite site(where);
+    joinRanks(); // they shuffle alike
     const double split = 1 - options.validation_split;
     const std::int64_t size = options.batch_size;
     train = training::batchesOf("fit", all, size, options.shuffle, 0, split);
@@ -235,12 +236,14 @@ History Trainer::fit(const Batches &data, FitOptions options, SourceLocation whe
   std::vector<AnyCallback> all = options.callbacks;
   if (options.verbose != 0)
     all.emplace_back(std::make_shared<callbacks::ProgbarLogger>());
+  keepOwnCallbacks(all);
   std::optional<std::int64_t> steps = options.steps_per_epoch ? options.steps_per_epoch : data.size();
   const callbacks::Params params{.epochs = options.epochs,
                                  .steps = steps,
                                  .validates = validation.has_value(),
                                  .verbose = options.verbose,
-                                 .where = where};
+                                 .where = where,
+                                 .rank = distribution() ? distribution()->rank() : 0};
   if (state->progress)
     fail<StateError>("fit: is called while it trains this model; a callback may evaluate, and stop_training ends the "
                      "training",
@@ -248,6 +251,7 @@ History Trainer::fit(const Batches &data, FitOptions options, SourceLocation whe
   Call call(state->call, state->line, "fit", where, trained(), all, params);
   state->progress = std::make_shared<Progress>();
   absl::Cleanup done = [this] { state->progress.reset(); };
+  joinRanks();
   Progress &progress = *state->progress;
   progress.epoch = options.initial_epoch;
   for (const metrics::Metric &metric : metrics())
@@ -267,7 +271,7 @@ History Trainer::fit(const Batches &data, FitOptions options, SourceLocation whe
       train, hasValidationPlace ? validation : std::nullopt,
       [&](const Batch &first) {
         if (!compiled.options.run_eagerly)
-          compiled.train.get_concrete_function(first, where);
+          compiled.train.get_concrete_function(ownPart(first), where);
       },
       where);
   while (progress.epoch < options.epochs && !stop_training) {
@@ -290,7 +294,7 @@ History Trainer::fit(const Batches &data, FitOptions options, SourceLocation whe
     logs = progress.logs;
     std::int64_t step = progress.batch;
     for (Batch batch; !options.steps_per_epoch || step < *options.steps_per_epoch; ++step) {
-      if (!progress.next(batch)) {
+      if (!nextBatch(progress.next, batch)) {
         progress.isAtEnd = true;
         if (options.steps_per_epoch)
           calque::detail::warn(absl::StrCat("fit: the data ends after ", step, " of ", *options.steps_per_epoch,
@@ -346,7 +350,7 @@ Logs Trainer::evaluateAll(const Batches &data, std::optional<std::int64_t> steps
   if (validation)
     *validation = next;
   std::int64_t step = 0;
-  for (Batch batch; (!steps || step < *steps) && next(batch); ++step) {
+  for (Batch batch; (!steps || step < *steps) && nextBatch(next, batch); ++step) {
     Logs before;
     each(all, &Callback::on_test_batch_begin, step, before);
     logs = this->step(false, batch);
@@ -380,6 +384,7 @@ Logs Trainer::evaluate(const Batches &data, EvaluateOptions options, SourceLocat
   std::vector<AnyCallback> all = options.callbacks;
   if (options.verbose != 0)
     all.emplace_back(std::make_shared<callbacks::ProgbarLogger>());
+  keepOwnCallbacks(all);
   Call call(state->call, state->line, "evaluate", where, trained(), all,
             {.steps = options.steps ? options.steps : data.size(), .verbose = options.verbose, .where = where});
   return evaluateAll(data, options.steps, all, nullptr);

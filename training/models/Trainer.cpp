@@ -106,6 +106,8 @@ void Trainer::compile(CompileOptions options, SourceLocation where) {
     return test_step(data);
   };
   state->compiled.emplace(std::move(options), StepFunction(train, ofTrain, where), StepFunction(test, ofTest, where));
+  if (distribution())
+    state->compiled->share.emplace(zeros({2}, DType::Float64), VariableOptions{.name = "share", .trainable = false});
 }
 bool Trainer::compiled() const { return state->compiled.has_value(); }
 
@@ -370,7 +372,10 @@ Tensors Trainer::compute_metrics(const Batch &data, const Tensors &y_pred, const
   attach(outputs);
   // A mean over the examples of all steps, of which the last may have fewer.
   const Tensor &first = data.x[0];
-  const Size examples = first.rank() == 0 ? Size(1) : first.shape()[0];
+  const auto before = metricStates();
+  const Operand examples = distribution()      ? Operand(compiled.share->value()[0])
+                           : first.rank() == 0 ? Operand(1)
+                                               : Operand(first.shape()[0]);
   compiled.loss.update_state(loss, examples);
   for (const auto &[output, mean] : compiled.ofOutputs)
     if (output < compiled.latest.size() && compiled.latest[output].defined())
@@ -395,6 +400,7 @@ Tensors Trainer::compute_metrics(const Batch &data, const Tensors &y_pred, const
     else
       each.metric.update_state(y_true, of.y_pred);
   }
+  sumMetrics(before);
   Tensors results;
   for (const metrics::Metric &metric : metrics()) {
     std::string name = metric.name();
@@ -430,7 +436,8 @@ Tensors Trainer::train_step(const Batch &data) {
                      "variables parts of a model",
                      state->line);
   buildOptimizer(weights);
-  compiled.options.optimizer.apply_gradients(tape.gradient(loss, weights, {}, state->line), weights, state->line);
+  compiled.options.optimizer.apply_gradients(average_gradients(tape.gradient(loss, weights, {}, state->line)), weights,
+                                             state->line);
   return compute_metrics(data, outputs.results, loss, outputs.masks);
 }
 
@@ -482,9 +489,11 @@ Logs Trainer::step(bool trains, const Batch &batch) {
   Compiled &compiled = *state->compiled;
   forgetStale();
   const StepFunction &function = trains ? compiled.train : compiled.test;
-  const Tensors values =
-      compiled.options.run_eagerly ? function.eager(batch, state->line) : function(batch, state->line);
+  const Batch own = ownPart(batch);
+  const Tensors values = compiled.options.run_eagerly ? function.eager(own, state->line) : function(own, state->line);
   (trains ? compiled.hasTrained : compiled.hasTested) = true;
+  if (trains)
+    requireAveraged();
   auto isMetric = [&](const std::string &name) {
     const std::vector<metrics::Metric> all = metrics();
     return std::any_of(compiled.attached.begin(), compiled.attached.end(),

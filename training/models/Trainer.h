@@ -38,6 +38,10 @@ struct Trainer::Compiled {
     std::string name;
     bool isWeighted;
   };
+  // Of several processes: how many rows of the step are this one's, and their share of all.
+  std::optional<Variable> share;
+  double rowsOfAll = 0;                       // of the next step, where each has its own data
+  bool hasAveraged = false;                   // whether a training step has averaged gradients
   bool hasWarned = false;                     // that nothing is trained
   bool hasTrained = false, hasTested = false; // a step, in which layers make their variables
   bool isAttached = false;

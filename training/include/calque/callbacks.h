@@ -42,6 +42,7 @@ struct Params {
   bool validates = false; // whether there is validation data, though perhaps not in each epoch
   int verbose = 0;
   SourceLocation where = {}; // the line of the call
+  int rank = 0;              // of this process among those that share the steps
 };
 
 // Override the functions that you need. on_epoch_end() may change the logs, and the history then has the changed logs.
@@ -62,6 +63,9 @@ public:
   virtual void on_predict_end(Logs & /*logs*/) {}
   virtual void on_predict_batch_begin(std::int64_t /*batch*/, Logs & /*logs*/) {}
   virtual void on_predict_batch_end(std::int64_t /*batch*/, Logs & /*logs*/) {}
+  // Whether each of the processes that share the steps of a model calls it, or the first one alone, as one that writes
+  // files. The logs are the same on all.
+  virtual bool runs_on_every_rank() const { return true; }
 
   // StateError outside of a call.
   Model &model(SourceLocation where = SourceLocation::current()) const;
@@ -222,6 +226,7 @@ public:
   void on_epoch_begin(std::int64_t epoch, Logs &logs) override;
   void on_train_batch_end(std::int64_t batch, Logs &logs) override;
   void on_epoch_end(std::int64_t epoch, Logs &logs) override;
+  bool runs_on_every_rank() const override { return false; }
 
   // std::nullopt before the first value.
   const std::optional<double> &best() const { return best_; }
@@ -347,6 +352,7 @@ public:
   void on_train_begin(Logs &logs) override;
   void on_epoch_end(std::int64_t epoch, Logs &logs) override;
   void on_train_end(Logs &logs) override;
+  bool runs_on_every_rank() const override { return false; }
 
 private:
   std::string path;
@@ -393,6 +399,7 @@ public:
   void on_train_batch_end(std::int64_t batch, Logs &logs) override;
   void on_epoch_end(std::int64_t epoch, Logs &logs) override;
   void on_train_end(Logs &logs) override;
+  bool runs_on_every_rank() const override { return false; }
 
 private:
   struct Files;
@@ -414,6 +421,7 @@ public:
   void on_test_begin(Logs &logs) override;
   void on_test_batch_end(std::int64_t batch, Logs &logs) override;
   void on_test_end(Logs &logs) override;
+  bool runs_on_every_rank() const override { return false; }
 
 private:
   struct Bar;

@@ -30,6 +30,7 @@
 #include "calque/data/untyped.h"
 #include "calque/losses.h"
 #include "calque/metrics.h"
+#include "calque/models/distribution.h"
 #include "calque/optimizers.h"
 #include "calque/saving.h"
 #include "calque/tensor_spec.h"
@@ -181,6 +182,11 @@ struct CompileOptions {
   PerOutput<double> loss_weights = {};
   MetricsOption weighted_metrics = {}; // these use the weights of the examples
   bool run_eagerly = false;            // each step line by line
+  // The processes that share each step, such as distributed::DataParallel(). The batch size is that of all together.
+  // Losses are means over examples, and the gradients of all examples are averaged, however many each process has. The
+  // variables of metrics are sums over examples, as those of the library's are. fit() begins with the variables of rank
+  // 0. Files are written by rank 0. Not saved with the model.
+  std::shared_ptr<const models::Distribution> distribution = nullptr;
 };
 
 namespace models {
@@ -445,6 +451,11 @@ protected:
   virtual Tensors compute_metrics(const Batch &data, const Tensors &y_pred, const Tensor &loss,
                                   const std::vector<std::optional<Tensor>> &masks = {});
 
+  // Under `distribution`, the gradients for all examples of the step, from those for the examples of this process; else
+  // the gradients themselves. A train_step of your own calls it before it applies gradients; without it, fit() is a
+  // StateError under `distribution`.
+  std::vector<std::optional<Tensor>> average_gradients(std::vector<std::optional<Tensor>> gradients);
+
   // The model itself.
   virtual Model &trained() = 0;
 
@@ -461,6 +472,19 @@ private:
   void buildOptimizer(const std::vector<Variable> &weights);
   void forgetStale();
   Logs step(bool trains, const Batch &batch);
+  // Of several processes (Distribution.cpp): null for one.
+  const models::Distribution *distribution() const;
+  // Gives all the variables of rank 0.
+  void joinRanks();
+  // This process's rows of a batch.
+  Batch ownPart(const Batch &batch);
+  void setShare(double own, double all);
+  bool nextBatch(const Batches::Next &next, Batch &batch);
+  // What metrics have before a step, and what all processes add to it.
+  std::vector<std::pair<Variable, Tensor>> metricStates();
+  void sumMetrics(const std::vector<std::pair<Variable, Tensor>> &before);
+  void requireAveraged();
+  void keepOwnCallbacks(std::vector<callbacks::AnyCallback> &all) const;
   // `validation` is for fit(), which needs to know the position in the data at which the validation has ended.
   Logs evaluateAll(const Batches &data, std::optional<std::int64_t> steps, std::vector<callbacks::AnyCallback> &all,
                    Batches::Next *validation);
