@@ -1,7 +1,7 @@
 # The parts that are installed (libraries, development, tools), and what finds them: find_package(Calque) and pkg-config.
 include(CMakePackageConfigHelpers)
 
-set_target_properties(calque calque-training calque-solvers calque-interchange calque-compiler PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${CALQUE_SOVERSION})
+set_target_properties(calque calque-training calque-solvers calque-distributed calque-interchange calque-compiler PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${CALQUE_SOVERSION})
 # The installed compiler finds MLIR where the built one does.
 set_target_properties(calque-compiler PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
 
@@ -22,7 +22,7 @@ install(FILES ${PROJECT_BINARY_DIR}/cmake/CalqueConfig.cmake ${PROJECT_BINARY_DI
 # pkg-config: paths are relative to the file's, so that a prefix may be moved.
 file(RELATIVE_PATH CALQUE_PREFIX_OF_PKGCONFIG /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REGEX REPLACE "/$" "" CALQUE_PREFIX_OF_PKGCONFIG ${CALQUE_PREFIX_OF_PKGCONFIG})
-foreach(package calque calque-training calque-solvers calque-interchange calque-standalone)
+foreach(package calque calque-training calque-solvers calque-distributed calque-interchange calque-standalone)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/${package}.pc.in ${PROJECT_BINARY_DIR}/pkgconfig/${package}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/pkgconfig/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 endforeach()

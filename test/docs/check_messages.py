@@ -149,7 +149,7 @@ def provocations(templates):
 #===-- Comparing --------------------------------------------------------------------------------===#
 
 relayed = set()
-given = messages("frontend", "training", "solvers", "schema", "ir", "passes", "codegen", "runtime", "program", "standalone", "tools")
+given = messages("frontend", "training", "solvers", "distributed", "schema", "ir", "passes", "codegen", "runtime", "program", "standalone", "tools")
 provoked = provocations({message.parts for message in given if words(message.parts)})
 for message in given:
     if not words(message.parts):

@@ -1,6 +1,8 @@
 // Operations of the user's own: what docs/operations-of-your-own.md says.
 #include "Testing.h"
 
+#include <algorithm>
+
 using namespace calque;
 using namespace calque::testing;
 
@@ -360,7 +362,7 @@ TEST(OrderedOperation, HasDerivativesByItsTranspose) {
   // The values of a checkpoint and of a branch are computed again where the derivative needs them.
   auto again = function(grad(checkpoint([](const Tensor &a) { return square(ordered()({a})[0]); })));
   again(x);
-  EXPECT_EQ(ranIn([&] { again(x); }), (Ran{"doubled", "doubled", "transposed"}));
+  EXPECT_EQ(ranIn([&] { again(x); }), (Ran{"doubled", "transposed"})); // the value itself is not asked for
   // A loop keeps them.
   auto loop = function(grad([](const Tensor &a) {
     Tensor y = a;
@@ -397,11 +399,6 @@ TEST(OrderedOperation, OfWhichNoneMayRepeatIsRefusedInABranchOfAGradient) {
                   "can't run again for a gradient that goes through its branch or loop");
 }
 
-TEST(OrderedOperation, WithoutATransposeHasNoGradient) {
-  EXPECT_CONTAINS(errorOf<LookupError>([] { grad([](const Tensor &x) { return orderedOnce()({x})[0]; })(ones({1})); }),
-                  "operation 'test_once' at");
-}
-
 TEST(OrderedOperation, IsRefusedInBranchesThatExamplesDecide) {
   EXPECT_CONTAINS(errorOf<CompileError>([] {
                     vmap([](const Tensor &x) {
@@ -422,7 +419,7 @@ TEST(OrderedOperation, TellsItsObjectOfProgramsBeforeTheyRun) {
   told()->refuses = false;
   for (int call = 0; call < 3; ++call)
     f(ones({2}), scalar(0));
-  const std::string line = std::to_string(__LINE__ - 10), next = std::to_string(__LINE__ - 9);
+  const std::string line = std::to_string(__LINE__ - 9), next = std::to_string(__LINE__ - 8);
   const std::string text =
       "test_ordered(float32[2]) at line " + line + "; test_ordered(float32[2]) at line " + next + "; ";
   EXPECT_EQ(told()->programs, (std::vector<std::string>{text, text}));

@@ -62,7 +62,7 @@ endif()
 
 # The shared libraries have the version of the ABI in their names, and the compiler is found by it.
 file(GLOB_RECURSE libraries RELATIVE ${prefix} ${prefix}/*.so.${SOVERSION})
-foreach(library calque calque-training calque-solvers calque-interchange calque-compiler)
+foreach(library calque calque-training calque-solvers calque-distributed calque-interchange calque-compiler)
   if(NOT libraries MATCHES "lib${library}.so.${SOVERSION}")
     message(FATAL_ERROR "lib${library}.so.${SOVERSION} is not installed")
   endif()

@@ -25,6 +25,7 @@ ARROWS = {
     "frontend": {"program", "runtime", "schema", "standalone"},
     "training": set(),
     "solvers": set(),
+    "distributed": set(),
     "interchange": set(),
     "tools": {"codegen", "passes", "frontend", "runtime", "schema"},
 }
@@ -65,7 +66,7 @@ def main(source):
         public = re.match(r".*/include/(calque/.*)", f)
         if public:
             by_name[public.group(1)] = f
-        for top in ("training/", "solvers/", "interchange/"):
+        for top in ("training/", "solvers/", "distributed/", "interchange/"):
             if f.startswith(top):
                 by_name.setdefault(f[len(top):], f)
     edges = collections.defaultdict(set)

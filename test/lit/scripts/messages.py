@@ -313,7 +313,7 @@ def ofSource(source):
             expression = [*expression, *streamed]
         yield from make(source, kind, prefix, expression, found[bracket].at)
     for i, token in enumerate(found[:-2]):
-        if token.text == "static_assert" and source.name.split("/")[-2] in ("calque", "solvers"):
+        if token.text == "static_assert" and source.name.split("/")[-2] in ("calque", "solvers", "distributed"):
             text = source.argument(i + 1, -1)
             # A macro may go on with names from a table.
             literals = list(itertools.takewhile(lambda part: part.kind == "string", text))
