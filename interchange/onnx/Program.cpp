@@ -93,6 +93,9 @@ Program::Program(const std::string &path, OnnxOptions options, const SourceLocat
   for (const SparseData &each : graph.sparseInitializers)
     add(each.values.name, storage.make(each));
 
+  for (const auto &[name, size] : options.sizes)
+    if (size < 0)
+      throw ValueError("the size '" + name + "' of " + path + " is given as " + std::to_string(size), where);
   std::set<std::string> symbols;
   for (const ValueInfo &input : graph.inputs) {
     for (const ValueType::Dim &dim : input.type.dims.value_or(std::vector<ValueType::Dim>()))
@@ -111,12 +114,9 @@ Program::Program(const std::string &path, OnnxOptions options, const SourceLocat
     outputs.push_back(portOf(output, options.sizes, path));
   if (!options.constants.empty())
     throw ValueError(path + " has no input '" + options.constants.begin()->first + "'", where);
-  for (const auto &[name, size] : options.sizes) {
+  for (const auto &[name, size] : options.sizes)
     if (!symbols.contains(name))
       throw ValueError(path + " has no size '" + name + "'", where);
-    if (size < 0)
-      throw ValueError("size '" + name + "' of " + path + " is " + std::to_string(size), where);
-  }
 }
 
 std::vector<Value> Program::run(std::vector<Value> given, const SourceLocation &where) const {

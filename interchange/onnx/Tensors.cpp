@@ -87,7 +87,7 @@ std::optional<std::uint64_t> numberIn(const TensorData &data, const std::string 
   const std::string &text = found->second;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size())
-    throw DataError(label + " has external data whose " + key + " is '" + text + "'");
+    throw DataError(label + " has external data at the " + key + " '" + text + "', which is no number");
   return number;
 }
 
@@ -111,9 +111,13 @@ std::pair<Bytes, std::shared_ptr<const MappedFile>> Storage::externalBytes(const
       isInside && !error && std::mismatch(home.begin(), home.end(), place.begin(), place.end()).first == home.end();
   if (!isInside)
     throw DataError(label + " has external data in '" + location->second + "', outside of the model's folder");
-  std::shared_ptr<const MappedFile> &file = others_[place];
-  if (!file)
-    file = std::make_shared<MappedFile>(place, label + ": external data in '" + location->second + "'");
+  const std::shared_ptr<const MappedFile> file = [&] {
+    const std::lock_guard lock(mutex_);
+    std::shared_ptr<const MappedFile> &found = others_[place];
+    if (!found)
+      found = std::make_shared<MappedFile>(place, label + ": external data in '" + location->second + "'");
+    return found;
+  }();
   const std::uint64_t offset = numberIn(data, "offset", label).value_or(0);
   const std::uint64_t length = numberIn(data, "length", label).value_or(size);
   expectCount(length, size, "bytes of external data", label);

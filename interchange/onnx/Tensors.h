@@ -7,6 +7,7 @@
 #include "calque/tensor.h"
 
 #include <filesystem>
+#include <mutex>
 
 namespace calque::onnx {
 
@@ -42,6 +43,8 @@ private:
   std::string name_;
   std::filesystem::path folder_;
   std::shared_ptr<const MappedFile> file_;
+  // Those of external data. Several threads may run a model, whose branches read their tensors then.
+  mutable std::mutex mutex_;
   mutable std::map<std::filesystem::path, std::shared_ptr<const MappedFile>> others_;
 };
 

@@ -34,6 +34,8 @@ RELAYED = {
     "std::strerror(errno)": "of the operating system",
     "absl::StrCat(path,: ,message)": "of another MemoryError",
     "error": "of the compiler, or of the operating system",
+    "std::string(node_.label)+: +message": "of an operator of ONNX, behind the node's name",
+    "file_+: +message": "of the calls of refuse of the linker of ONNX",
 }
 
 faults = []
@@ -149,7 +151,7 @@ def provocations(templates):
 #===-- Comparing --------------------------------------------------------------------------------===#
 
 relayed = set()
-given = messages("frontend", "training", "solvers", "distributed", "schema", "ir", "passes", "codegen", "runtime", "program", "standalone", "tools")
+given = messages("frontend", "training", "solvers", "distributed", "interchange", "schema", "ir", "passes", "codegen", "runtime", "program", "standalone", "tools")
 provoked = provocations({message.parts for message in given if words(message.parts)})
 for message in given:
     if not words(message.parts):

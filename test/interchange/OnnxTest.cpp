@@ -7,6 +7,9 @@
 #include "test/frontend/Testing.h"
 #include "test/interchange/Models.h"
 
+#include <set>
+#include <sstream>
+
 namespace calque::testing {
 namespace {
 
@@ -261,6 +264,30 @@ TEST(Onnx, FunctionsTakeAttributes) {
   expectValues(bothWays(net, {tensor<float>({1, 2})})[0], {10, 20});
 }
 
+//===-- The page ---------------------------------------------------------------------------------===//
+
+TEST(Onnx, ThePageListsTheOperators) {
+  std::set<std::string> listed, known;
+  std::ifstream page(CALQUE_ONNX_PAGE);
+  ASSERT_TRUE(page);
+  for (std::string line; std::getline(page, line);)
+    if (line.starts_with("| ") && line.find(" | ") != std::string::npos) {
+      const std::size_t end = line.find(" | "), next = line.find(" |", end + 3);
+      const std::string versions = line.substr(end + 3, next - end - 3);
+      if (!versions.empty() && std::isdigit(static_cast<unsigned char>(versions[0])))
+        listed.insert(line.substr(2, end - 2) + ": " + versions);
+    }
+  for (const std::string &each : onnx_operators()) {
+    std::istringstream words(each);
+    std::string domain, name, version, versions;
+    words >> domain >> name;
+    while (words >> version)
+      versions += (versions.empty() ? "" : ", ") + version;
+    known.insert((domain == "ai.onnx" ? name : domain + "." + name) + ": " + versions);
+  }
+  EXPECT_EQ(listed, known);
+}
+
 //===-- External data ----------------------------------------------------------------------------===//
 
 Message withExternal(const Message &w) {
@@ -293,7 +320,7 @@ TEST(Onnx, RefusesExternalDataElsewhere) {
           "in '" + (folder.path() / "weights.bin").string() + "', outside of the model's folder");
   std::ofstream(folder.path() / "inner" / "short.bin") << "1234";
   refused(external("w", {2}, "short.bin"), "of 8 bytes from 0, but 'short.bin' has 4");
-  refused(external("w", {2}, "short.bin", "x"), "whose offset is 'x'");
+  refused(external("w", {2}, "short.bin", "x"), "at the offset 'x', which is no number");
   Message nowhere;
   nowhere.integer(1, 2).integer(2, kFloat).text(8, "w").integer(14, 1);
   refused(nowhere, "without a location");
