@@ -167,8 +167,12 @@ void Linker::linkNode(Node &node, std::size_t index, const Opsets &opsets, const
   if (op.name == "Constant") {
     const RunGraph none;
     const Call call(node, {}, storage_, none);
-    node.constant = std::make_shared<const Results>(op.apply(call));
-    call.checkAllRead();
+    try {
+      node.constant = std::make_shared<const Results>(op.apply(call));
+      call.checkAllRead();
+    } catch (const ValueError &error) { // of its attributes, which are the file's
+      throw DataError(file_ + ": " + error.what());
+    }
   }
 }
 

@@ -183,17 +183,26 @@ Tensor Storage::make(const TensorData &data) const {
 Tensor Storage::make(const SparseData &data) const {
   const std::string label = labelOf(data.values, name_);
   const Tensor values = make(data.values), indices = make(data.indices);
-  if (indices.dtype() != DType::Int64 || values.rank() != 1 || indices.rank() < 1 || indices.rank() > 2 ||
-      indices.shape()[0] != values.shape()[0] ||
-      (indices.rank() == 2 && indices.shape()[1] != static_cast<std::int64_t>(data.dims.size())))
-    throw DataError(label + " is sparse, and its indices don't fit its values");
   // Unlike those of other tensors, the elements of a sparse one are not in the file.
-  if (countOf(data.dims, label) > (std::uint64_t(1) << 30))
-    throw DataError(label + " is sparse, with more than 2^30 elements");
+  const std::uint64_t count = countOf(data.dims, label);
+  if (count > (std::uint64_t(1) << 24))
+    throw DataError(label + " is sparse, with more than 2^24 elements");
+  const auto rank = static_cast<std::int64_t>(data.dims.size());
+  bool fits = indices.dtype() == DType::Int64 && values.rank() == 1 && indices.rank() >= 1 && indices.rank() <= 2 &&
+              indices.shape()[0] == values.shape()[0] && (indices.rank() == 1 || indices.shape()[1] == rank) &&
+              rank > 0;
+  if (fits)
+    for (std::int64_t at = 0; std::int64_t index : indices.to_vector<std::int64_t>()) {
+      const std::int64_t size =
+          indices.rank() == 1 ? static_cast<std::int64_t>(count) : data.dims[static_cast<std::size_t>(at++ % rank)];
+      fits = fits && index >= 0 && index < size;
+    }
+  if (!fits)
+    throw DataError(label + " is sparse, and its indices don't fit its values");
   const Shape shape(data.dims);
   if (indices.rank() == 2)
     return scatter_nd_set(zeros(shape, values.dtype()), indices, values);
-  return reshape(scatter_set(zeros({Size(countOf(data.dims, label))}, values.dtype()), indices, values), shape);
+  return reshape(scatter_set(zeros({Size(count)}, values.dtype()), indices, values), shape);
 }
 
 } // namespace calque::onnx

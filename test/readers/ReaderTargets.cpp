@@ -2,11 +2,13 @@
 
 #include "calque/checkpoint.h"
 #include "calque/layers/registry.h"
+#include "calque/onnx.h"
 #include "calque/safetensors.h"
 #include "calque/saved_functions.h"
 #include "calque/saving.h"
 #include "calque/training.h"
 #include "schema/ProgramBytes.h"
+#include "test/interchange/Models.h"
 #include "test/readers/ProgramMutator.h"
 
 #include <algorithm>
@@ -382,6 +384,40 @@ ReaderTarget cifar(const TemporaryDirectory &) {
           Errors::OfFile, nullptr, "test_batch.bin"};
 }
 
+// Models with what a file may have: constants, branches, functions with attributes, sparse and external tensors.
+ReaderTarget onnxModel(const TemporaryDirectory &) {
+  return {[] {
+            namespace make = onnx;
+            const make::Message branch =
+                make::graph({.nodes = {make::node("Elu", {"x"}, {"r"}, {make::attribute("alpha", 0.5f)})},
+                             .inputs = {},
+                             .outputs = {make::port("r", make::kFloat, {2})},
+                             .initializers = {make::floats("inner", {2}, {1, 2})}});
+            make::Message function;
+            function.text(1, "f").text(4, "x").text(5, "y").text(10, "own").message(
+                7, make::node("Elu", {"x"}, {"y"}, {make::reference("alpha", "a")}));
+            make::Message sparse;
+            sparse.message(1, make::floats("s", {1}, {3})).message(2, make::ints("", {1})).integer(3, 2);
+            const make::Message graph =
+                make::graph({.nodes = {make::node("If", {"c"}, {"y"},
+                                                  {make::graphAttribute("then_branch", branch),
+                                                   make::graphAttribute("else_branch", branch)}),
+                                       make::node("f", {"x"}, {"z"}, {make::attribute("a", 2.0f)}, "call", "own"),
+                                       make::node("Constant", {}, {"k"}, {make::attribute("value_ints", {1, 2})})},
+                             .inputs = {make::port("x", make::kFloat, {"n"}), make::port("c", make::kBool, {})},
+                             .outputs = {make::port("y", make::kFloat, {2}), make::port("z", make::kFloat, {"n"})},
+                             .initializers = {make::floats("w", {1, 2}, {1, 2}), make::ints("i", {3, 4})}})
+                    .message(15, sparse);
+            const make::Message outside = make::graph({.nodes = {make::node("Relu", {"x"}, {"y"})},
+                                                       .inputs = {make::port("x", make::kFloat, {2})},
+                                                       .outputs = {make::port("y", make::kFloat, {2})},
+                                                       .initializers = {make::external("w", {1}, "file", "0", "4")}});
+            return std::vector{make::model(graph, 17, {function}, {make::opset("own", 1)}).bytes,
+                               make::model(outside).bytes};
+          },
+          [](const std::string &path) { load_onnx(path); }};
+}
+
 const std::vector<std::pair<std::string, Maker>> kReaders = {
     {"safetensors", safetensors},
     {"functions", functions},
@@ -403,6 +439,7 @@ const std::vector<std::pair<std::string, Maker>> kReaders = {
     {"jpeg", jpeg},
     {"cache", cache},
     {"cifar", cifar},
+    {"onnx", onnxModel},
 };
 
 } // namespace
