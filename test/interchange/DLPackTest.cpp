@@ -22,7 +22,7 @@ template <typename Managed> struct Foreign {
     made->strides = std::move(strides);
     made->freed = freed;
     made->memory.reset(new std::byte[offset + elements.size() * sizeof(T) + 1]);
-    std::memcpy(made->memory.get() + offset, elements.data(), elements.size() * sizeof(T));
+    std::ranges::copy(std::as_bytes(std::span(elements)), made->memory.get() + offset);
     made->managed.array = {.data = made->memory.get(),
                            .device = {dlpack::kCpu, 0},
                            .rank = static_cast<std::int32_t>(made->shape.size()),

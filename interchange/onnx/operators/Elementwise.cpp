@@ -34,8 +34,14 @@ Value ofSizes(const Call &call, Tensor (*apply)(const Operand &, const Operand &
     const bool knowsP = p && p->is_known(), knowsQ = q && q->is_known();
     auto is = [](bool known, const std::optional<Size> &each, std::int64_t n) { return known && *each == n; };
     if (knowsP && knowsQ && (sign != '/' || *q != 0)) {
+      // Integers wrap, as those of tensors do.
       const std::int64_t m = *p, n = *q;
-      made.emplace_back(Size(sign == '+' ? m + n : sign == '-' ? m - n : sign == '*' ? m * n : m / n));
+      const auto u = static_cast<std::uint64_t>(m), v = static_cast<std::uint64_t>(n);
+      const std::int64_t number = sign == '/' ? m / n
+                                              : static_cast<std::int64_t>(sign == '+'   ? u + v
+                                                                          : sign == '-' ? u - v
+                                                                                        : u * v);
+      made.push_back(number == std::numeric_limits<std::int64_t>::min() ? std::nullopt : std::optional(Size(number)));
     } else if (is(knowsQ, q, sign == '+' || sign == '-' ? 0 : 1)) {
       made.push_back(p);
     } else if (is(knowsP, p, sign == '+' ? 0 : 1) && (sign == '+' || sign == '*')) {
