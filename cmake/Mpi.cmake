@@ -9,6 +9,10 @@ endif()
 set(CALQUE_MPI_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
     OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_btl=self,vader OMPI_MCA_mpi_yield_when_idle=1
     CALQUE_NUM_THREADS=1)
+if(CALQUE_SANITIZE)
+  # What MPI allocates for a process it leaves to the end of it. The other option is that of ./dev.
+  list(APPEND CALQUE_MPI_ENVIRONMENT ASAN_OPTIONS=intercept_tls_get_addr=0:detect_leaks=0)
+endif()
 
 # calque_on_ranks(NAME RANKS COMMAND...): a test that runs on so many ranks.
 function(calque_on_ranks name ranks)

@@ -280,8 +280,8 @@ OperationDefinition definitionOf(const Collective &what, const std::string &name
                                  .types = [own](const Specs &in) { return typesOf(*own, in); },
                                  .kernel = runCollective,
                                  .data = own,
-                                 .order = isMessage(what.kind) || what.kind == Kind::Barrier ? Order::Once
-                                                                                             : Order::Repeatable,
+                                 .order = isMessage(what.kind) || what.kind == Kind::Barrier ? CallOrder::Once
+                                                                                             : CallOrder::Repeatable,
                                  .failure = [](std::int32_t) { return lastFailure(); },
                                  .programs = programs()};
   definition.batching = [own](const Tensors &in, const std::vector<bool> &batched) {

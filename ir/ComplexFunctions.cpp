@@ -58,6 +58,10 @@ public:
   Real isInfinite(Real a) { return make<IsInfOp>(a); }
   Real isFinite(Real a) { return make<IsFiniteOp>(a); }
 
+  // 1 or -1, of zeros by their sign. It has the derivative 0. So a.signOf() * a is the magnitude of a with a derivative
+  // at 0, where that of abs is 0: the one of the side on which the sign says that a is.
+  Real signOf(Real a) { return make<CopySignOp>(number(1.0), a); }
+
   bool isDouble() { return ElementType(rule.result).bits() == 64; }
 
 private:
@@ -128,13 +132,13 @@ Complex sqrtOf(Reals &r, Complex z) {
   const double scale = r.isDouble() ? 0x1p200 : 0x1p60, back = r.isDouble() ? 0x1p-100 : 0x1p-30;
   Real scaled = r.where(isSmall, scale, 1.0);
   Real re = z.re * scaled, im = z.im * scaled;
-  Real t = r.make<SqrtOp>(0.5 * r.make<AbsOp>(re) + r.make<HypotOp>(0.5 * re, 0.5 * im));
+  Real isRight = re >= 0.0, side = r.signOf(im);
+  Real t = r.make<SqrtOp>(0.5 * r.where(isRight, re, -re) + r.make<HypotOp>(0.5 * re, 0.5 * im));
   Real isZero = t == 0;
   Real other = 0.5 * im / r.where(isZero, 1.0, t);
-  Real isRight = re >= 0.0;
   Real unscaled = r.where(isSmall, back, 1.0);
-  Real rootRe = r.where(isRight, t, r.make<AbsOp>(other)) * unscaled;
-  Real rootIm = r.where(isRight, other, r.make<CopySignOp>(t, im)) * unscaled;
+  Real rootRe = r.where(isRight, t, other * side) * unscaled;
+  Real rootIm = r.where(isRight, other, t * side) * unscaled;
   // Infinite for all real parts, NaN too.
   Real isVertical = r.isInfinite(z.im);
   return {r.where(isVertical, std::numeric_limits<double>::infinity(), rootRe),
@@ -156,15 +160,14 @@ Complex tanhOf(Reals &r, Complex z) {
   Real far = 4.0 * turns * r.make<ExpOp>(-2.0 * r.where(isLarge, magnitude, 20.0));
   Real re = r.where((z.re == 0) && !r.isFinite(z.im), z.re, beta * rho * s / denominator);
   Real im = r.where((z.im == 0) && !r.isFinite(z.re), z.im, t / denominator);
-  return {r.where(isLarge, r.make<CopySignOp>(r.number(1.0), z.re), re), r.where(isLarge, far, im)};
+  return {r.where(isLarge, r.signOf(z.re), re), r.where(isLarge, far, im)};
 }
 
 // The inverse functions as Kahan has them, by the square roots that have their cuts.
 Complex asinOf(Reals &r, Complex z) {
   Complex below = sqrtOf(r, 1.0 - z), above = sqrtOf(r, z + 1.0);
   Real isBeyond = r.isInfinite(z.re) && r.isFinite(z.im);
-  Real re = r.where(isBeyond, r.make<CopySignOp>(r.number(1.5707963267948966), z.re),
-                    r.make<Atan2Op>(z.re, times(below, above).re));
+  Real re = r.where(isBeyond, 1.5707963267948966 * r.signOf(z.re), r.make<Atan2Op>(z.re, times(below, above).re));
   return {re, r.make<AsinhOp>(times(conj(below), above).im)};
 }
 Complex acosOf(Reals &r, Complex z) {
@@ -180,18 +183,24 @@ Complex acoshOf(Reals &r, Complex z) {
   return {r.make<AsinhOp>(times(conj(below), above).re), im};
 }
 Complex atanhOf(Reals &r, Complex z) {
-  Real x = r.make<AbsOp>(z.re);
-  Real away = 1.0 - x;
-  // Of the right half, whose mirror image the left one is. Far from 0 the squares would overflow: 1/z is what is left.
-  const double far = r.isDouble() ? 0x1p500 : 0x1p60;
-  Real isFar = r.make<HypotOp>(x, z.im) >= far;
-  Real nearX = r.where(isFar, 0.5, x), nearY = r.where(isFar, 0.5, z.im), nearAway = r.where(isFar, 0.5, away);
-  Real re = 0.25 * r.make<Log1pOp>(4.0 * nearX / (nearAway * nearAway + nearY * nearY));
-  Real im = 0.5 * r.make<Atan2Op>(2.0 * nearY, nearAway * (1.0 + nearX) - nearY * nearY);
-  Complex inverse = divided(r, {r.number(1.0), r.number(0.0)}, {x, z.im});
-  re = r.where(isFar, inverse.re, re);
-  im = r.where(isFar, r.make<CopySignOp>(r.number(1.5707963267948966), z.im), im);
-  return {r.make<CopySignOp>(re, z.re), im};
+  // Of the right half, whose mirror image the left one is.
+  Real side = r.signOf(z.re);
+  Real x = z.re * side;
+  // Far from 0 the squares would overflow: 1/z is what is left.
+  Real isFar = r.make<HypotOp>(x, z.im) >= (r.isDouble() ? 0x1p500 : 0x1p60);
+  Real nearX = r.where(isFar, 0.5, x), nearY = r.where(isFar, 0.5, z.im);
+  Real away = 1.0 - nearX, square = away * away + nearY * nearY;
+  // Close to 1 the square vanishes.
+  Real isClose = square < (r.isDouble() ? 0x1p-900 : 0x1p-90);
+  Real closeX = r.where(isClose, nearX, 0.0), closeY = r.where(isClose, nearY, 0.0);
+  Real close = 0.5 * (r.make<LogOp>(r.make<HypotOp>(1.0 + closeX, closeY)) -
+                      r.make<LogOp>(r.make<HypotOp>(1.0 - closeX, closeY)));
+  Real near = 0.25 * r.make<Log1pOp>(4.0 * nearX / r.where(isClose, 1.0, square));
+  Real im = 0.5 * r.make<Atan2Op>(2.0 * nearY, away * (1.0 + nearX) - nearY * nearY);
+  Complex inverse = divided(r, {r.number(1.0), r.number(0.0)}, {r.where(isFar, x, 1.0), r.where(isFar, z.im, 0.0)});
+  Real re = r.where(isFar, inverse.re, r.where(isClose, close, near));
+  im = r.where(isFar, 1.5707963267948966 * r.signOf(z.im), im);
+  return {re * side, im};
 }
 
 // The power 0 is 1 of every number, as in NumPy; the powers of 0 are 0 where the exponent's real part is positive.

@@ -170,9 +170,11 @@ Inference inferTypes(OpId op, std::span<const TensorType> operands, std::span<co
     inference.fault = checkComplex(schemaOf(op), inference.types, "makes");
   if (!inference.fault)
     inference.fault = checkBytes(inference.types, "result");
-  if (inference.fault)
+  if (inference.fault) {
+    inference.types.clear();
     inference.fault.message =
         absl::StrCat(std::string(name.empty() ? call.name() : name), ": ", inference.fault.message);
+  }
   return inference;
 }
 

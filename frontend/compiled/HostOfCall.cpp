@@ -45,7 +45,7 @@ bool HostOfCall::callUser(const Site &at, bool failed, std::span<void *const> ad
       std::shared_ptr<const OperationDefinition> definition = findUserOperation(textOf(at));
       if (!definition) // of a saved program, whose operations are checked, or the transpose of one
         throw LookupError(absl::StrCat("operation '", textOf(at), "' is not registered"), failureAt(at, caller).where);
-      isHeard |= definition->order != Order::None;
+      isHeard |= definition->order != CallOrder::None;
       const std::int32_t result = runUserOperation(*definition, types, at.numInputs, addresses);
       if (result && definition->failure)
         throw ValueError(absl::StrCat(textOf(at), ": its kernel fails: ", definition->failure(result)),

@@ -1,6 +1,5 @@
 #include "frontend/compiled/OrderedCode.h"
 
-#include "frontend/core/Shape.h"
 #include "frontend/operations/UserOperationRegistry.h"
 
 #include <algorithm>
@@ -28,7 +27,7 @@ std::vector<Told> toldOf(const Code &code, const Caller &caller) {
       found = told.insert(found, Told{std::move(object), {}});
     OrderedCall call{symbol, {}, {}, failureAt(site, caller).where};
     for (std::size_t i = 0; i < site.types.size(); ++i)
-      (i < site.numInputs ? call.inputs : call.results).emplace_back(site.types[i].dtype, shapeOf(site.types[i].dims));
+      (i < site.numInputs ? call.inputs : call.results).emplace_back(site.types[i].dtype, Shape(site.types[i].dims));
     found->calls.push_back(std::move(call));
   }
   return told;

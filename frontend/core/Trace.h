@@ -61,8 +61,8 @@ public:
   std::size_t indexOf(const std::shared_ptr<VariableState> &variable);
   Tensor read(const std::shared_ptr<VariableState> &variable, SourceLocation where);
   void assign(const std::shared_ptr<VariableState> &variable, const Tensor &value, SourceLocation where);
-  // The results of host calls and of ordered operations of Order::Once, which tapes can't recompute: all of them, or
-  // those that depend on `example`, a slice of a vmap. A result on a slice is replaced by the stacked one, once that
+  // The results of host calls and of ordered operations of CallOrder::Once, which tapes can't recompute: all of them,
+  // or those that depend on `example`, a slice of a vmap. A result on a slice is replaced by the stacked one, once that
   // exists.
   std::vector<schema::ValueId> hostResults() const;
   std::vector<schema::ValueId> hostResultsFrom(schema::ValueId example) const;

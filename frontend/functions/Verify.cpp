@@ -17,15 +17,16 @@ namespace {
 
 //===-- Elements --------------------------------------------------------------------------------===//
 
+// Of complex numbers, each part is an element.
 double elementOf(const TensorImpl &x, std::size_t i) {
-  return dispatch(x.type->dtype, [&]<typename T>(std::type_identity<T>) {
+  return dispatch(real_of(x.type->dtype), [&]<typename T>(std::type_identity<T>) {
     return static_cast<double>(static_cast<const T *>(x.buffer.data())[i]);
   });
 }
 
 // Unless the user gives one. Halves have fewer digits than the tolerance of float32.
 double rtolOf(DType dtype) {
-  return dispatch(dtype, []<typename T>(std::type_identity<T>) {
+  return dispatch(real_of(dtype), []<typename T>(std::type_identity<T>) {
     const auto epsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
     return dtype_of<T> == DType::Float64 ? 1e-9 : std::max(1e-4, 4 * epsilon);
   });
@@ -38,21 +39,22 @@ struct Difference {
 
 std::optional<Difference> difference(const Tensor &a, const Tensor &b, const debug::VerifyOptions &options) {
   const TensorImpl &x = *a.impl(), &y = *b.impl();
-  const std::size_t count = static_cast<std::size_t>(x.type->numElements());
+  const std::size_t parts = is_complex(x.type->dtype) ? 2 : 1;
+  const std::size_t count = parts * static_cast<std::size_t>(x.type->numElements());
   double rtol = options.rtol.value_or(rtolOf(x.type->dtype)), largest = 0;
-  if (!is_floating(x.type->dtype))
+  if (!is_inexact(x.type->dtype))
     rtol = 0;
   for (std::size_t i = 0; i < count; ++i)
     if (double magnitude = std::fabs(elementOf(x, i)); std::isfinite(magnitude))
       largest = std::max(largest, magnitude);
-  const double atol = is_floating(x.type->dtype) ? options.atol.value_or(rtol * largest) : 0;
+  const double atol = is_inexact(x.type->dtype) ? options.atol.value_or(rtol * largest) : 0;
   for (std::size_t i = 0; i < count; ++i) {
     const double eager = elementOf(x, i), compiled = elementOf(y, i);
     if (eager == compiled || (std::isnan(eager) && std::isnan(compiled)) ||
         std::fabs(eager - compiled) <= atol + rtol * std::max(std::fabs(eager), std::fabs(compiled)))
       continue;
     std::vector<std::int64_t> index(x.type->dims.size());
-    for (std::size_t k = index.size(), rest = i; k-- > 0; rest /= static_cast<std::size_t>(x.type->dims[k]))
+    for (std::size_t k = index.size(), rest = i / parts; k-- > 0; rest /= static_cast<std::size_t>(x.type->dims[k]))
       index[k] = static_cast<std::int64_t>(rest % static_cast<std::size_t>(x.type->dims[k]));
     return Difference{index.empty() ? "" : absl::StrCat(" at element ", schema::shapeString(index)), eager, compiled};
   }

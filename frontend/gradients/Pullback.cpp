@@ -143,8 +143,8 @@ struct Pullback {
   std::vector<Tensor> indices;
 };
 
-// StateError if a branch or a loop has a host call or an ordered operation of Order::Once. The results of that call are
-// not known here, and it must not run again.
+// StateError if a branch or a loop has a host call or an ordered operation of CallOrder::Once. The results of that call
+// are not known here, and it must not run again.
 void refuseHostCalls(const Recording &program, SourceLocation where) {
   for (const schema::RecordedOp &op : program.ops()) {
     if (op.op == OpId::HostCall)

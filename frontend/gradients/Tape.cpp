@@ -376,7 +376,11 @@ std::vector<std::optional<Tensor>> TapeState::jacobian(const Tensor &target,
     throw ShapeError(absl::StrCat(name, ": the target's sizes must be known; it is ", type.str(),
                                   ofExamples ? "; vmap(jacobian(f)) leaves the number of examples open" : ""),
                      where);
-  if (!is_inexact(type.dtype))
+  requireReal(name, type, where);
+  for (const std::vector<ValueId> &each : sources)
+    for (ValueId source : each)
+      requireReal(name, recording().typeOf(source), where);
+  if (!is_floating(type.dtype))
     return std::vector<std::optional<Tensor>>(sources.size());
   if (ofExamples && type.rank() == 0)
     throw ShapeError(absl::StrCat(name, ": the target's first dimension runs over the examples; it is ", type.str()),

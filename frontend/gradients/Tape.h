@@ -177,5 +177,8 @@ void recordCall(const CalledProgram &called, std::span<const Tensor *const> para
 // Tells the tapes that a variable was read.
 void noteVariableRead(const std::shared_ptr<VariableState> &variable, const Tensor &value);
 
+// DTypeError for complex numbers: a matrix of derivatives has no place for those of both parts by both parts.
+void requireReal(const char *operation, const schema::TensorType &type, SourceLocation where);
+
 } // namespace calque::detail
 #endif

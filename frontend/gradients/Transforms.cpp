@@ -250,9 +250,17 @@ std::vector<Tensor> tangentsOf(const char *operation, const std::vector<Tensor> 
   return result;
 }
 
+void requireReal(const char *operation, const schema::TensorType &type, SourceLocation where) {
+  if (is_complex(type.dtype))
+    throw DTypeError(absl::StrCat(operation, ": takes real numbers, not ", type.str(),
+                                  "; jvp and gradients are of complex numbers, too"),
+                     where);
+}
+
 Tensor basisOf(const Tensor &x, const char *operation, SourceLocation where) {
   requireFloating(operation, {x}, where);
   const schema::TensorType &type = *implOf(x, where).type;
+  requireReal(operation, type, userLine(where));
   if (!type.isStatic())
     throw ShapeError(absl::StrCat(operation, ": the argument's sizes must be known; it is ", type.str()),
                      userLine(where));

@@ -214,7 +214,7 @@ void throwStep(SourceLocation where) { throw ValueError("for_range: the step is 
 
 namespace {
 // StateError if a program, or a program inside of its operations, has a host call or an ordered operation of
-// Order::Once.
+// CallOrder::Once.
 void refuseHostCalls(const schema::Recording &program) {
   for (const schema::RecordedOp &op : program.ops()) {
     if (schema::runsOnce(program, op))

@@ -28,7 +28,11 @@ Tensor logaddexp(const Operand &x, const Operand &y) {
 Tensor nan_to_num(const Operand &x, NanToNumOptions options) {
   SourceLocation where = detail::userLine(x.where());
   CallSite library(where, "nan_to_num");
-  const Tensor value = x.toTensor(), isInfinite = isinf(Operand(value, where)); // refuses other types
+  const Tensor value = x.toTensor();
+  if (is_complex(value.dtype()))
+    throw DTypeError(absl::StrCat("nan_to_num: takes ", names_of({DTypeKind::Float}), ", not ", detail::typeOf(value)),
+                     where);
+  const Tensor isInfinite = isinf(Operand(value, where)); // refuses other types
   const double largest = dispatch(value.dtype(), []<typename T>(std::type_identity<T>) {
     return static_cast<double>(std::numeric_limits<T>::max());
   });

@@ -51,7 +51,7 @@ std::vector<std::int64_t> resultTypesOf(const OperationDefinition &definition,
     types.push_back(static_cast<std::int64_t>(spec.shape().size()));
     types.insert(types.end(), spec.shape().begin(), spec.shape().end());
   }
-  if (types.empty() && definition.order == Order::None)
+  if (types.empty() && definition.order == CallOrder::None)
     throw ValueError(absl::StrCat(definition.name, ": the type rule gives no results"), where);
   return types;
 }
@@ -65,7 +65,7 @@ Operation::Operation(OperationDefinition definition, SourceLocation where) {
     throw ValueError(absl::StrCat("the name of operation '", definition.name, "' has a control character"), where);
   if (!definition.types || !definition.kernel)
     throw ValueError(absl::StrCat("operation '", definition.name, "' needs a type rule and a kernel"), where);
-  if (!definition.transpose.empty() && (definition.order != Order::Repeatable || definition.pullback))
+  if (!definition.transpose.empty() && (definition.order != CallOrder::Repeatable || definition.pullback))
     throw ValueError(absl::StrCat("operation '", definition.name,
                                   "' has a transpose, and so must be Repeatable and have no pullback"),
                      where);
@@ -116,7 +116,7 @@ const std::string &Operation::name(SourceLocation where) const { return checked(
 std::vector<Tensor> Operation::operator()(const std::vector<Tensor> &inputs, SourceLocation where) const {
   where = detail::userLine(where);
   const OperationDefinition &definition = checked(definition_, where);
-  const bool isOrdered = definition.order != Order::None, mayRepeat = definition.order == Order::Repeatable;
+  const bool isOrdered = definition.order != CallOrder::None, mayRepeat = definition.order == CallOrder::Repeatable;
   std::vector<schema::Attribute> attributes{definition.name, resultsOf(definition, inputs, where)};
   if (isOrdered) {
     const std::shared_ptr<detail::Trace> &trace = detail::currentTrace();

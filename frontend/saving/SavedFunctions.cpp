@@ -139,10 +139,10 @@ void requireOperation(const std::string &path, const schema::Recording &program,
                                    "' for results of other types than this program's gives"),
                       userLine(where));
   // Its order and its transpose are those of the registered operation, or else a kernel with effects could be removed.
-  const bool isOrdered = definition->order != Order::None;
+  const bool isOrdered = definition->order != CallOrder::None;
   if (isOrdered != (op.op == OpId::OrderedExtern) ||
       (isOrdered && (std::get<std::string>(attributes[2]) != definition->transpose ||
-                     std::get<std::int64_t>(attributes[3]) != (definition->order == Order::Repeatable))))
+                     std::get<std::int64_t>(attributes[3]) != (definition->order == CallOrder::Repeatable))))
     throw LookupError(absl::StrCat(path, ": the program at ", op.line.str(), " applies operation '", name,
                                    "' in another order than this program's has"),
                       userLine(where));

@@ -22,15 +22,16 @@ DataType typeOf(DType dtype) {
     return {dlpack::kBFloat, bits, 1};
   if (is_floating(dtype))
     return {dlpack::kFloat, bits, 1};
+  if (is_complex(dtype))
+    return {dlpack::kComplex, bits, 1};
   return {std::string(name_of(dtype)).front() == 'u' ? dlpack::kUInt : dlpack::kInt, bits, 1};
 }
 
 DType dtypeOf(const DataType &type, SourceLocation where) {
-  for (DType dtype : {DType::Bool, DType::Int8, DType::Int16, DType::Int32, DType::Int64, DType::UInt8, DType::UInt16,
-                      DType::UInt32, DType::UInt64, DType::Float16, DType::BFloat16, DType::Float32, DType::Float64}) {
-    const DataType own = typeOf(dtype);
+  for (const DTypeInfo &info : kDTypes) {
+    const DataType own = typeOf(info.dtype);
     if (own.code == type.code && own.bits == type.bits && own.lanes == type.lanes)
-      return dtype;
+      return info.dtype;
   }
   throw DTypeError("from_dlpack: elements with the code " + std::to_string(type.code) + ", " +
                        std::to_string(type.bits) + " bits and " + std::to_string(type.lanes) +

@@ -21,7 +21,7 @@ double productOfRanks() { return std::tgamma(ranks() + 1.0); }
 std::vector<DType> numbers() {
   std::vector<DType> all;
   for (const DTypeInfo &info : kDTypes)
-    if (info.kind != DTypeKind::Bool)
+    if (info.kind != DTypeKind::Bool && info.kind != DTypeKind::Complex)
       all.push_back(info.dtype);
   return all;
 }
@@ -91,6 +91,8 @@ TEST(Collectives, ReproducibleSumsAreThoseOfATree) {
 TEST(Collectives, GatherAndScatterOfEachType) {
   const int n = ranks(), last = n - 1;
   for (const DTypeInfo &info : kDTypes) {
+    if (info.kind == DTypeKind::Complex) // refused, as by all operations of users that are ordered
+      continue;
     SCOPED_TRACE(info.name);
     const bool isBool = info.kind == DTypeKind::Bool;
     const Tensor x = isBool ? tensor({rank() % 2 == 1, true}) : own(info.dtype);

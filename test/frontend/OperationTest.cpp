@@ -293,20 +293,20 @@ const Operation &ordered() {
                                     .types = floats,
                                     .kernel = scaleKernel<2>,
                                     .data = doubled,
-                                    .order = Order::Repeatable,
+                                    .order = CallOrder::Repeatable,
                                     .transpose = "test_ordered_transpose",
                                     .programs = told()});
   static const Operation transpose({.name = "test_ordered_transpose",
                                     .types = floats,
                                     .kernel = scaleKernel<2>,
                                     .data = transposed,
-                                    .order = Order::Repeatable,
+                                    .order = CallOrder::Repeatable,
                                     .transpose = "test_ordered"});
   return operation;
 }
 const Operation &orderedOnce() {
   static const Operation operation(
-      {.name = "test_once", .types = floats, .kernel = scaleKernel<3>, .data = once, .order = Order::Once});
+      {.name = "test_once", .types = floats, .kernel = scaleKernel<3>, .data = once, .order = CallOrder::Once});
   return operation;
 }
 // What has run meanwhile.
@@ -446,14 +446,14 @@ TEST(OrderedOperation, IsRefusedWithWhatDoesNotFit) {
   };
   const std::string text = "has a transpose, and so must be Repeatable and have no pullback";
   EXPECT_CONTAINS(errorOf<ValueError>([&] { define({.name = "test_wrong", .transpose = "test_ordered"}); }), text);
-  EXPECT_CONTAINS(
-      errorOf<ValueError>([&] { define({.name = "test_wrong", .order = Order::Once, .transpose = "test_ordered"}); }),
-      text);
+  EXPECT_CONTAINS(errorOf<ValueError>(
+                      [&] { define({.name = "test_wrong", .order = CallOrder::Once, .transpose = "test_ordered"}); }),
+                  text);
   // The transpose is asked for when a program runs it.
   const Operation half({.name = "test_half",
                         .types = floats,
                         .kernel = cubeKernel,
-                        .order = Order::Repeatable,
+                        .order = CallOrder::Repeatable,
                         .transpose = "test_other_half"});
   EXPECT_CONTAINS(errorOf<LookupError>([&] { grad([&](const Tensor &x) { return half({x})[0]; })(ones({1})); }),
                   "operation 'test_other_half' is not registered");
@@ -467,7 +467,7 @@ TEST(OperationFamily, MakesOperationsByTheirNames) {
   const Operation asks({.name = "test_asks",
                         .types = floats,
                         .kernel = cubeKernel,
-                        .order = Order::Repeatable,
+                        .order = CallOrder::Repeatable,
                         .transpose = "test_family[a]"});
   EXPECT_THROW(grad([&](const Tensor &x) { return asks({x})[0]; })(ones({1})), LookupError);
   EXPECT_EQ(made, "test_family[a]");

@@ -101,9 +101,8 @@ TEST(DLPack, TakesTheFormWithoutAVersion) {
 }
 
 TEST(DLPack, EveryElementTypeComesBack) {
-  for (DType dtype : {DType::Bool, DType::Int8, DType::Int16, DType::Int32, DType::Int64, DType::UInt8, DType::UInt16,
-                      DType::UInt32, DType::UInt64, DType::Float16, DType::BFloat16, DType::Float32, DType::Float64}) {
-    const Tensor x = cast(tensor<float>({0, 1}), dtype);
+  for (const DTypeInfo &info : kDTypes) {
+    const Tensor x = cast(tensor<float>({0, 1}), info.dtype);
     const Tensor y = from_dlpack(to_dlpack(x));
     expectSameBits(x, y);
     EXPECT_EQ(y.bytes().data(), x.bytes().data());

@@ -3,6 +3,7 @@
 #include "test/operations/Testing.h"
 
 #include <calque/arrays.h>
+#include <calque/debug.h>
 
 #include <complex>
 #include <sstream>
@@ -142,6 +143,17 @@ TYPED_TEST(ComplexNumbers, HaveTheSpecialValuesOfC) {
       EXPECT_TRUE(agree(found[i].real(), exact.real(), signs) && agree(found[i].imag(), exact.imag(), signs))
           << given[i] << ": " << found[i] << " and " << exact;
     }
+  }
+}
+
+TYPED_TEST(ComplexNumbers, AreExactNextToSingularities) {
+  using Number = std::complex<TypeParam>;
+  for (TypeParam distance : {TypeParam(1e-6), TypeParam(1e-12), TypeParam(1e-21), TypeParam(1e-30)}) {
+    const Number at(1, distance), exact(std::atanh(Exact(at)));
+    EXPECT_LE(std::abs(atanh(scalar<Number>(at)).template item<Number>() - exact),
+              4 * this->kEpsilon * std::abs(exact));
+    const Number turned(distance, 1), arc(std::atan(Exact(turned)));
+    EXPECT_LE(std::abs(atan(scalar<Number>(turned)).template item<Number>() - arc), 4 * this->kEpsilon * std::abs(arc));
   }
 }
 
@@ -326,6 +338,44 @@ TEST(ComplexGradients, AreThoseByBothParts) {
   expectSameBits(*tape.gradient(y, x), real(z));
 }
 
+// On the axes, where a part is 0: the derivatives of abs and of a maximum would be 0 there.
+TEST(ComplexGradients, OfNumbersOnTheAxes) {
+  using Number = std::complex<double>;
+  struct Case {
+    const char *name;
+    Tensor (*function)(const Operand &);
+    Number at, derivative; // by the rules of analytic functions
+  };
+  const Number i(0, 1);
+  const Case cases[] = {
+      {"sqrt", [](const Operand &z) { return sqrt(z); }, Number(0, 4), 0.5 / std::sqrt(Number(0, 4))},
+      {"sqrt", [](const Operand &z) { return sqrt(z); }, Number(-4, 0), 0.5 / std::sqrt(Number(-4, 0))},
+      {"sqrt", [](const Operand &z) { return sqrt(z); }, Number(0, -4), 0.5 / std::sqrt(Number(0, -4))},
+      {"asin", [](const Operand &z) { return asin(z); }, Number(4, 0), i / std::sqrt(15.0)},
+      {"asin", [](const Operand &z) { return asin(z); }, Number(0, 2), 1 / std::sqrt(5.0)},
+      {"acos", [](const Operand &z) { return acos(z); }, Number(0, 2), -1 / std::sqrt(5.0)},
+      {"acosh", [](const Operand &z) { return acosh(z); }, Number(0.25, 0), 1.0 / (i * std::sqrt(1 - 0.0625))},
+      {"asinh", [](const Operand &z) { return asinh(z); }, Number(3, 0), 1 / std::sqrt(10.0)},
+      {"asinh", [](const Operand &z) { return asinh(z); }, Number(0, 0.5), 1 / std::sqrt(0.75)},
+      {"atan", [](const Operand &z) { return atan(z); }, Number(0.25, 0), 1 / 1.0625},
+      {"atan", [](const Operand &z) { return atan(z); }, Number(-4, 0), 1 / 17.0},
+      {"atanh", [](const Operand &z) { return atanh(z); }, Number(0, 0.25), 1 / 1.0625},
+      {"atanh", [](const Operand &z) { return atanh(z); }, Number(0, 0), 1},
+      {"atanh", [](const Operand &z) { return atanh(z); }, Number(1e-170, 1e-170), 1},
+      {"log", [](const Operand &z) { return log(z); }, Number(-4, 0), -0.25},
+      {"tanh", [](const Operand &z) { return tanh(z); }, Number(0, 0.5), 1 / std::pow(std::cos(0.5), 2)},
+  };
+  for (const Case &each : cases) {
+    SCOPED_TRACE(each.name);
+    const Tensor z = scalar<Number>(each.at);
+    const Number tangent =
+        jvp([&](const Tensor &x) { return each.function(x); }, z, scalar<Number>(1)).second.item<Number>();
+    EXPECT_LE(std::abs(tangent - each.derivative), 1e-14) << each.at << ": " << tangent;
+    const Number gradient = grad([&](const Tensor &x) { return imag(each.function(x)); })(z).item<Number>();
+    EXPECT_LE(std::abs(gradient - i * std::conj(each.derivative)), 1e-14) << each.at << ": " << gradient;
+  }
+}
+
 TEST(ComplexGradients, OfSecondOrderAndMapped) {
   using Number = std::complex<double>;
   auto f = [](const Tensor &z) { return sum(square(abs(sin(z) * z))); };
@@ -403,6 +453,11 @@ TEST(ComplexPrograms, HaveLoopsBranchesVariablesAndEffects) {
   expectSameBits(both(called, x), x * 2);
 }
 
+TEST(ComplexPrograms, AreVerified) {
+  const Tensor z = tensor({std::complex(1.0f, 2.0f), std::complex(0.5f, -1.0f)});
+  expectSameBits(debug::verify([](const Tensor &x) { return exp(x) * conj(x); }, z), exp(z) * conj(z));
+}
+
 TEST(ComplexPrograms, ServeOpenSizes) {
   using Number = std::complex<float>;
   auto f = function([](const Tensor &z) { return sum(z * conj(z) + z, {0}); },
@@ -457,6 +512,13 @@ TEST(ComplexNumbersAs, MisuseIsRefused) {
   EXPECT_CONTAINS(errorOf<DTypeError>([&] { real(tensor({1, 2})); }), "floating-point and complex numbers");
   EXPECT_CONTAINS(errorOf<DTypeError>([&] { iota({3}, DType::Complex64); }), "makes no complex numbers");
   EXPECT_CONTAINS(errorOf<DTypeError>([&] { z.item<float>(); }), "complex64");
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { jacobian([](const Tensor &w) { return w * w; })(z); }),
+                  "takes real numbers, not complex64[2]; jvp and gradients are of complex numbers, too");
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { hessian([](const Tensor &w) { return sum(abs(w)); })(z); }),
+                  "hessian: takes real numbers, not complex64[2]");
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { jacobian([](const Tensor &w) { return complex(w, w); })(x); }),
+                  "jacobian: takes real numbers, not complex64[2]");
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { nan_to_num(z); }), "nan_to_num: takes floating-point numbers, not");
 }
 
 } // namespace

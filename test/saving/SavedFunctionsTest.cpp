@@ -4,6 +4,7 @@
 #include "calque/safetensors.h"
 #include "calque/saved_functions.h"
 #include "test/training/Idx.h"
+#include "test/saving/Digest.h"
 #include "test/training/Testing.h"
 
 #include <algorithm>
@@ -513,7 +514,7 @@ TEST_F(SavedFunctionsTest, ApplyOperationsAsTheyAreRegistered) {
 }
 
 TEST_F(SavedFunctionsTest, ApplyOrderedOperationsInTheirOrder) {
-  auto make = [](const char *name, Order order) {
+  auto make = [](const char *name, CallOrder order) {
     return Operation({.name = name,
                       .types = [](const std::vector<TensorSpec<>> &inputs) { return inputs; },
                       .kernel = [](const KernelTensor *inputs, const KernelTensor *outputs, void *) -> std::int32_t {
@@ -522,7 +523,7 @@ TEST_F(SavedFunctionsTest, ApplyOrderedOperationsInTheirOrder) {
                       },
                       .order = order});
   };
-  const Operation a = make("saved_turn_a", Order::Repeatable), b = make("saved_turn_b", Order::Once);
+  const Operation a = make("saved_turn_a", CallOrder::Repeatable), b = make("saved_turn_b", CallOrder::Once);
   auto f = function([&](const Tensor &given) { return a({given})[0]; });
   f(scalar(1.0f));
   save_functions(path, {{"f", f}});
@@ -530,7 +531,7 @@ TEST_F(SavedFunctionsTest, ApplyOrderedOperationsInTheirOrder) {
   std::string file = readFile(path);
   for (std::size_t at; (at = file.find("saved_turn_a")) != std::string::npos;)
     file.replace(at, 12, "saved_turn_b");
-  std::ofstream(path, std::ios::binary) << file;
+  std::ofstream(path, std::ios::binary) << with(file, "calque.sha256", "calque.sha256");
   EXPECT_MISUSE(LookupError, load_functions(path)["f"],
                 "applies operation 'saved_turn_b' in another order than this program's has");
 }

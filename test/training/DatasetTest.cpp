@@ -502,3 +502,14 @@ TEST(Transformations, InterleaveIsALoopOfAProgramWhereItsTypesAreSaid) {
   EXPECT_EQ(total(said)(scalar(std::int64_t(0))).template item<std::int64_t>(), expected);
   EXPECT_CONTAINS(errorOf<ValueError>([&] { total(mixed)(scalar(std::int64_t(0))); }), "interleave does not say them");
 }
+
+TEST(Dataset, HasComplexElements) {
+  const Tensor z = complex(ones({5}), iota({5}, DType::Float32));
+  std::int64_t count = 0;
+  for (Tensor batch : data::from_tensor_slices(z).batch(2)) {
+    EXPECT_EQ(batch.dtype(), DType::Complex64);
+    expectSameBits(batch, z.rows(2 * count, 2 * count + 2));
+    ++count;
+  }
+  EXPECT_EQ(count, 3);
+}

@@ -169,6 +169,13 @@ TEST(Optimizer, RefusesAVariableThatIsAnArgument) {
   EXPECT_CONTAINS(errorOf<StateError>([&] { step(x); }), "'x', is an argument of the function being traced");
 }
 
+TEST(Optimizer, RefusesComplexVariables) {
+  optimizers::SGD sgd(0.1);
+  Variable z(ones({2}, DType::Complex64), {.name = "z"});
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { sgd.apply_gradients({ones({2}, DType::Complex64)}, {z}); }),
+                  "and optimizers change real numbers; train its real and its imaginary part");
+}
+
 TEST(Optimizer, KeepsItsSlotsUnderTheVariablesNames) {
   optimizers::Adam adam;
   Variable kernel(ones({2, 3}), {.name = "dense/kernel"}), other(ones({2}), {.name = "dense/kernel"});

@@ -170,15 +170,16 @@ Item Padding::pad(const std::vector<Item> &items, std::int64_t longest) const {
       for (std::int64_t extent : items[i].shape(component))
         own.resize(own.size() * static_cast<std::size_t>(extent));
       items[i].copy(component, own.data());
-      dispatch(dtype, [&]<typename T>(std::type_identity<T>) {
+      dispatch_all(dtype, [&]<typename T>(std::type_identity<T>) {
         // A double holds an int64 only so far; what it holds must be what the type does.
-        constexpr bool isInteger = std::is_integral_v<T>;
-        if (isInteger && !(value == std::trunc(value) && value >= static_cast<double>(std::numeric_limits<T>::min()) &&
-                           value <= static_cast<double>(std::numeric_limits<T>::max()) && value < 0x1p63))
-          throw ValueError(
-              absl::StrCat("padded_batch: ", value, " can't pad component ", component, ", which is ", name_of(dtype)),
-              where);
-        const T filling = static_cast<T>(value);
+        if constexpr (std::is_integral_v<T>) {
+          if (!(value == std::trunc(value) && value >= static_cast<double>(std::numeric_limits<T>::min()) &&
+                value <= static_cast<double>(std::numeric_limits<T>::max()) && value < 0x1p63))
+            throw ValueError(absl::StrCat("padded_batch: ", value, " can't pad component ", component, ", which is ",
+                                          name_of(dtype)),
+                             where);
+        }
+        const T filling(value);
         for (std::size_t k = 0; value != 0 && k < count; ++k)
           std::memcpy(all.data() + k * size, &filling, size);
       });

@@ -9,8 +9,8 @@
 namespace calque::data::detail {
 
 const void *bytesOf(const Tensor &x, SourceLocation where) {
-  return dispatch(x.dtype(where),
-                  [&]<typename T>(std::type_identity<T>) { return static_cast<const void *>(x.data<T>(where)); });
+  return dispatch_all(x.dtype(where),
+                      [&]<typename T>(std::type_identity<T>) { return static_cast<const void *>(x.data<T>(where)); });
 }
 
 Tensor tensorOf(DType dtype, const void *bytes, std::size_t count, const Shape &shape) {

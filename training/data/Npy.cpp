@@ -194,7 +194,9 @@ std::optional<Array> headerIn(std::string_view bytes, const FileReader &file, co
   array.begin = before + length;
   const std::string &descr = header.descr;
   const std::string &kind = array.kind = descr.empty() ? "" : descr.substr(descr.find_first_not_of("<>|=") == 1);
-  array.bytes = array.width = kind.size() == 2 && kind[1] >= '1' && kind[1] <= '8' ? std::size_t(kind[1] - '0') : 0;
+  array.bytes = array.width = kind == "c16"                                          ? 16
+                              : kind.size() == 2 && kind[1] >= '1' && kind[1] <= '8' ? std::size_t(kind[1] - '0')
+                                                                                     : 0;
   for (std::int64_t size : header.shape) // numbers of elements and bytes that no file has
     array.isTooLarge |= __builtin_mul_overflow(array.bytes, static_cast<std::size_t>(size), &array.bytes);
   return array;

@@ -175,6 +175,9 @@ void OptimizerBody::check(const std::vector<std::optional<Tensor>> &gradients,
                                     "variables; what is kept for each is not known, so capture it instead"));
     std::string types = absl::StrCat(name, " is ", describe(variable.dtype(), variable.shape()), " and its gradient ",
                                      describe(gradients[i]->dtype(), gradients[i]->shape()));
+    if (is_complex(variable.dtype()))
+      fail<DTypeError>(absl::StrCat(kind, ": ", name, " is ", describe(variable.dtype(), variable.shape()),
+                                    ", and optimizers change real numbers; train its real and its imaginary part"));
     if (gradients[i]->dtype() != variable.dtype() || !is_floating(variable.dtype()))
       fail<DTypeError>(absl::StrCat(kind, ": ", types));
     if (!gradients[i]->shape().is_compatible_with(variable.shape()))

@@ -53,7 +53,7 @@ public:
 };
 
 // Whether the kernel has effects outside of the program, such as messages to other processes.
-enum class Order : std::int8_t {
+enum class CallOrder : std::int8_t {
   None, // no effects: the program may move, merge and remove it
   // It runs whenever the program reaches it, and only then, in program order among prints, assertions, host calls and
   // other ordered operations, even if its results are not used. vmap refuses it in branches that examples decide.
@@ -80,7 +80,7 @@ struct OperationDefinition {
   // is `batched`. The rule applies operations, among which may be this one. Without a batching rule, vmap applies the
   // operation once for each index of the axis.
   std::function<std::vector<Tensor>(const std::vector<Tensor> &inputs, const std::vector<bool> &batched)> batching = {};
-  Order order = Order::None;
+  CallOrder order = CallOrder::None;
   // Of a Repeatable operation that is linear and takes floats alone: the name of the operation that takes the
   // cotangents of the results and computes those of the operands. The derivatives of both modes and of any order follow
   // from it, so that there is no pullback.
@@ -98,7 +98,7 @@ public:
   explicit Operation(OperationDefinition definition, SourceLocation where = SourceLocation::current());
 
   // Applies the operation. An Error of the type rule gets this line. ShapeError for results of unknown sizes,
-  // StateError for an operation of Order::Once in a pullback or a checkpoint.
+  // StateError for an operation of CallOrder::Once in a pullback or a checkpoint.
   std::vector<Tensor> operator()(const std::vector<Tensor> &inputs,
                                  SourceLocation where = SourceLocation::current()) const;
   const std::string &name(SourceLocation where = SourceLocation::current()) const;

@@ -22,7 +22,7 @@ enum DeviceType : std::int32_t { kCpu = 1, kCudaHost = 3, kRocmHost = 11 }; // t
 struct Device {
   std::int32_t type, id;
 };
-enum TypeCode : std::uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBFloat = 4, kBool = 6 };
+enum TypeCode : std::uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBFloat = 4, kComplex = 5, kBool = 6 };
 struct DataType {
   std::uint8_t code, bits;
   std::uint16_t lanes;
