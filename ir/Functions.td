@@ -118,8 +118,11 @@ def Calque_HypotOp : Calque_BinaryOp<"hypot", "elementwiseFloat", [Commutative]>
 // The second derivatives at (0, 0) stay finite: no quotient of zeros is on the way to them.
 def Calque_XlogyOp : Calque_BinaryOp<"xlogy", "elementwiseFloat"> {
   let summary = "lhs * log(rhs), and 0 where lhs is 0, unless rhs is NaN";
+  // 0 * log(0) would raise an exception, also in lanes behind the last element.
   let scalar = (S_select (S_logicalAnd (S_equal $lhs, (S_const "0.0", $lhs)), (S_equal $rhs, $rhs)),
-                         (S_const "0.0", $lhs), (S_mul $lhs, (S_log $rhs)));
+    (S_const "0.0", $lhs),
+    (S_mul $lhs, (S_log (S_select (S_logicalAnd (S_equal $lhs, (S_const "0.0", $lhs)), (S_equal $rhs, $rhs)),
+      (S_const "1.0", $lhs), $rhs))));
   let ulp = 4;
   let domain = ["0.2", "4.0"];
   let partials = [(Apply "log", $rhs),

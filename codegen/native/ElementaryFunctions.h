@@ -119,8 +119,11 @@ public:
 
   Value sinc(Value x) {
     Turns turns = turnsOf(absolute(x));
-    Value quotient = div(turns.sine, mul(turns.magnitude, kPi));
-    return select(isEqual(x, 0), number(1, x), quotient);
+    // Behind the last element a constant has lanes of 0, and a quotient by them would raise an exception. So pi x is
+    // x (pi - 1) + x, which is rounded once, to the same number.
+    Value isZero = isEqual(x, 0), angle = mulAdd(turns.magnitude, number(kPi - 1, x), turns.magnitude);
+    Value quotient = div(turns.sine, select(isZero, number(1, x), angle));
+    return select(isZero, number(1, x), quotient);
   }
   // (cos(pi x) - sinc(x)) / x, and near 0, where both are equal, x times a polynomial.
   Value sinc_slope(Value x) {
