@@ -167,8 +167,8 @@ TEST(EagerSizes, OfEachOperationShareCode) {
   // They take complex numbers, or pairs, alone: ComplexTest.cpp.
   const std::set<std::string_view> ofComplexNumbers{"real", "imag", "angle", "conj", "part_of_pairs"};
   auto isMeant = [&](const OperationSchema &op) {
-    return op.pure && !ofComplexNumbers.contains(op.mnemonic) && (op.numOperands > 0 || op.open) && !inLoops.contains(op.mnemonic) &&
-           !ofMatrices.contains(op.mnemonic);
+    return op.pure && !ofComplexNumbers.contains(op.mnemonic) && (op.numOperands > 0 || op.open) &&
+           !inLoops.contains(op.mnemonic) && !ofMatrices.contains(op.mnemonic);
   };
   for (const OperationSchema &op : schema::operations()) {
     for (const Call &call : isMeant(op) ? callsOf(op, takesSizes(op) ? 30 : 1) : std::vector<Call>()) {

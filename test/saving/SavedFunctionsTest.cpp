@@ -3,8 +3,8 @@
 #include "calque/operation.h"
 #include "calque/safetensors.h"
 #include "calque/saved_functions.h"
-#include "test/training/Idx.h"
 #include "test/saving/Digest.h"
+#include "test/training/Idx.h"
 #include "test/training/Testing.h"
 
 #include <algorithm>
