@@ -66,6 +66,11 @@ std::string_view hookReason(OpId op) {
   return found == reasons.end() ? std::string_view() : found->second;
 }
 
+bool isLeftOut(OpId op) {
+  const std::string_view reason = hookReason(op);
+  return op == OpId::OrderedExtern || reason.find("complex numbers") != std::string_view::npos;
+}
+
 Generator::Generator(double nativeShare) : nativeShare(nativeShare), strategies(std::make_unique<Strategies>()) {}
 Generator::~Generator() = default;
 
