@@ -1,4 +1,4 @@
-"""Fails when an operation that is not elementwise is compiled by no test: coverage.py DUMPS FRONTEND_TESTS
+"""Fails when an operation that is not elementwise is compiled by no test: coverage.py DUMPS FRONTEND_TESTS OPERATION_TESTS
 
 The tests compare what they compile with references and derivatives with differences, so an operation that appears in none of their
 programs is untested. The operations come from the records, and so do the cases of the elementwise ones; the tests' programs are in
@@ -21,11 +21,11 @@ def programs(dump):
     return [(re.search(r"^// \w+ (\S+)", part)[1], set(re.findall(r"\bcalque\.([a-z_0-9]+)", part))) for part in parts if part]
 
 
-def made_by_derivatives(binary):
-    """The programs of checkpoints and of loops whose sizes vary, which have operations that derivatives alone make."""
+def programs_of(binary, stage, tests):
+    """The programs that some tests of a binary compile, at a stage."""
     with tempfile.NamedTemporaryFile() as dump:
-        environment = dict(os.environ, CALQUE_DUMP="differentiated", CALQUE_DUMP_FILE=dump.name)
-        run = subprocess.run([binary, "--gtest_filter=*Checkpoint*:VaryingLoops.Have*"], env=environment, capture_output=True, text=True)
+        environment = dict(os.environ, CALQUE_DUMP=stage, CALQUE_DUMP_FILE=dump.name)
+        run = subprocess.run([binary, f"--gtest_filter={tests}"], env=environment, capture_output=True, text=True)
         if run.returncode:
             sys.exit(f"{binary} fails:\n{run.stdout[-2000:]}{run.stderr[-2000:]}")
         return programs(dump.read().decode())
@@ -38,10 +38,16 @@ def require(seen, needed, what):
 
 
 # The tests name the functions in which derivatives, and what is done for many examples, are compared with something.
-runs = made_by_derivatives(sys.argv[2])
+runs = []
 for path in pathlib.Path(sys.argv[1]).iterdir():
     runs += programs(path.read_text())
+# Checkpoints and loops whose sizes vary have operations that derivatives alone make.
+runs += programs_of(sys.argv[2], "differentiated", "*Checkpoint*:VaryingLoops.Have*")
 operations = {name: record for name, record in records.operations().items() if "Calque_ElementwiseOp" not in record["!superclasses"]}
+# Those of complex numbers alone are their parts' before derivatives are taken.
+complex_alone = {name for name, record in operations.items() if record["complexAlone"]}
+require((found for _, found in programs_of(sys.argv[3], "traced", "Complex.*")), complex_alone, "")
+operations = {name: record for name, record in operations.items() if name not in complex_alone}
 pure = {name: record for name, record in operations.items() if not {"Calque_EffectOp", "Calque_TransformOp"} & set(record["!superclasses"])}
 # The compiler makes these of loops whose variables change their sizes (test/frontend/VaryingLoopsTest.cpp), behind what is dumped here.
 made = {"on_entries", "stack_below", "stack_is_empty"}

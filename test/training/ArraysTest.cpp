@@ -119,7 +119,7 @@ TEST(Npy, NamesWhatIsWrong) {
                   "the header says <f4[], which are 4 bytes, and there are 5");
   EXPECT_CONTAINS(fault(npy(header("<f4", "(4294967296, 4294967296)"), four)),
                   "which are more than 2^64 bytes, and there are 4");
-  for (const char *descr : {"<c8", "<U4", "|O", "<f16", ""})
+  for (const char *descr : {"<c32", "<U4", "|O", "<f16", ""})
     EXPECT_CONTAINS(fault(npy(header(descr, "(1,)"), four)),
                     "the array is one of '" + std::string(descr) + "', which no element type of Calque holds");
 }
