@@ -48,6 +48,12 @@ int64_t KernelContext::lanesFor(const Nest &nest, const Target &target) {
 
 namespace {
 
+// In vectors of contiguous elements.
+double costOf(const Extent &stride, int64_t lanes) {
+  const int64_t loads = stride == 1 ? 1 : VectorBuilder::loadsOf(stride);
+  return static_cast<double>(loads ? loads : lanes);
+}
+
 // Chooses the vector loop: the one along which most operands are contiguous. kNoLoop for a nest without loops.
 unsigned chooseVectorLoop(const Nest &nest, int64_t lanes, bool canReduce) {
   unsigned best = VectorBuilder::kNoLoop;
@@ -59,7 +65,7 @@ unsigned chooseVectorLoop(const Nest &nest, int64_t lanes, bool canReduce) {
     for (const auto *accesses : {&nest.inputs, &nest.outputs})
       for (const Access &access : *accesses)
         if (access.varies(loop))
-          cost += access.strides[loop] == 1 ? 1 : static_cast<double>(lanes);
+          cost += costOf(access.strides[loop], lanes);
     int64_t extent = nest.extents[loop].guess(), vectors = (extent + lanes - 1) / lanes;
     cost = (cost + 0.5) * static_cast<double>(vectors * lanes) / static_cast<double>(extent);
     if (cost < bestCost) {

@@ -190,6 +190,8 @@ Value VectorBuilder::load(const Access &access, const Position &position, const 
     // LLVM sees that the other lanes are not stored, and would make them zeros.
     return isRepeated ? ir::makeOpaque(b, location, loaded) : loaded;
   }
+  if (valid == lanes && loadsOf(access.strides[vectorLoop]) && hasVectors(access.element))
+    return loadStrided(access, position, type);
   SmallVector<Value> elements;
   if (!valid.known) {
     // Lanes beyond the last valid lane load the same element as the last valid lane.
@@ -204,6 +206,53 @@ Value VectorBuilder::load(const Access &access, const Position &position, const 
   for (int64_t lane = 0; valid.known && lane < lanes; ++lane)
     elements.push_back(lane < *valid.known ? loadScalar(access, position.shifted(vectorLoop, lane)) : elements[0]);
   return vector::FromElementsOp::create(b, location, type, elements);
+}
+
+int64_t VectorBuilder::loadsOf(const Extent &stride) {
+  const int64_t known = stride.known().value_or(0);
+  return known == -1 ? 1 : known >= 1 && known <= kMostLoads ? known : 0;
+}
+
+// Nothing beyond the last lane's element is read: the last vector ends with it.
+Value VectorBuilder::loadStrided(const Access &access, const Position &position, VectorType type) {
+  const int64_t stride = *access.strides[vectorLoop].known(), loads = loadsOf(stride);
+  const int64_t lowest = stride < 0 ? 1 - lanes : 0, span = stride < 0 ? lanes : stride * (lanes - 1) + 1;
+  Type stored = inMemory(type);
+  Access from = access.ofBytes(b, location);
+  Value result;
+  SmallVector<int64_t> places(lanes, 0); // of the lanes that are there, the number itself
+  for (int64_t load = 0; load < loads; ++load) {
+    const int64_t start = std::min(load * lanes, span - lanes);
+    from.offset = access.offset + lowest + start;
+    Value part = vector::LoadOp::create(b, location, stored, from.value, scalarAddress(from, position));
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      const int64_t place = stride * lane - lowest - start; // in this part
+      const bool isBefore = load && place < std::min(lanes, load * lanes - start);
+      places[lane] = isBefore ? lane : std::clamp<int64_t>(place, 0, lanes - 1) + (load ? lanes : 0);
+    }
+    result = vector::ShuffleOp::create(b, location, load ? result : part, part, places);
+  }
+  return fromMemory(b, location, result, type);
+}
+
+// What lies between the elements is not touched: other threads may write it.
+void VectorBuilder::storeStrided(const Access &access, const Position &position, Value value) {
+  const int64_t stride = *access.strides[vectorLoop].known();
+  Value stored = toMemory(b, location, value);
+  Access into = access.ofBytes(b, location);
+  auto maskType = VectorType::get({lanes}, b.getI1Type());
+  for (int64_t part = 0; part < stride; ++part) {
+    SmallVector<int64_t> places;
+    SmallVector<bool> isThere;
+    for (int64_t place = part * lanes; place < (part + 1) * lanes; ++place) {
+      isThere.push_back(place % stride == 0);
+      places.push_back(place / stride);
+    }
+    Value spread = vector::ShuffleOp::create(b, location, stored, stored, places);
+    Value mask = arith::ConstantOp::create(b, location, DenseElementsAttr::get(maskType, isThere));
+    into.offset = access.offset + part * lanes;
+    vector::MaskedStoreOp::create(b, location, into.value, scalarAddress(into, position), mask, spread);
+  }
 }
 
 void VectorBuilder::prefetch(const Access &access, const Position &position, bool forStore) {
@@ -225,6 +274,9 @@ void VectorBuilder::store(const Access &access, const Position &position, Value 
       vector::MaskedStoreOp::create(b, location, buffer, address, mask(valid), stored);
     return;
   }
+  if (valid == lanes && access.strides[vectorLoop].isKnown() && loadsOf(access.strides[vectorLoop]) > 1 &&
+      hasVectors(access.element))
+    return storeStrided(access, position, value);
   for (int64_t lane = 0; lane < valid.known.value_or(lanes); ++lane) {
     auto storeLane = [&] {
       Value element = vector::ExtractOp::create(b, location, value, lane);

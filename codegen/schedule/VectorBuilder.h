@@ -82,6 +82,9 @@ public:
   // computing with them raises no floating-point exception that the valid lanes do not raise.
   Value load(const Access &access, const Position &position, const Number &valid, bool repeats = false);
   Value loadScalar(const Access &access, const Position &position);
+  // The number of vectors from which lanes at a short stride are taken; 0 for another stride, whose lanes are loaded
+  // one by one. The parts of complex numbers lie so.
+  static int64_t loadsOf(const Extent &stride);
   // Prefetches the cache line of the first element. `forStore`: it will be stored to. The address may lie beyond the
   // buffer.
   void prefetch(const Access &access, const Position &position, bool forStore = false);
@@ -135,6 +138,9 @@ public:
   int64_t lanes;
 
 private:
+  static constexpr int64_t kMostLoads = 4;
+  Value loadStrided(const Access &access, const Position &position, mlir::VectorType type);
+  void storeStrided(const Access &access, const Position &position, Value value);
   // Emits the operations of the body without `except`.
   mlir::IRMapping emitBody(const Position &position, mlir::ValueRange outputs, const Number &valid,
                            mlir::Operation *except);

@@ -2,6 +2,8 @@
 // with sizes known and unknown they are what plain loops compute, and errors name the first element that is wrong.
 #include "test/operations/Testing.h"
 
+#include <calque/arrays.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -117,6 +119,69 @@ template <typename T> void testRemaindersOf() {
     SCOPED_TRACE("scale " + std::to_string(scale));
     expectBits(allWays([](const std::vector<Tensor> &in) { return fmod(in[0], in[1]); }, inputs), left);
   }
+}
+
+// Vectors of every second, third or fourth element, or backwards: the last element is the buffer's last one.
+template <typename T> void testShortStrides() {
+  std::mt19937_64 random(7);
+  for (std::int64_t stride : {2, 3, 4, 5, -1, -2})
+    for (std::int64_t count : {1, 3, 16, 33, 67, 1030}) {
+      const std::int64_t span = std::abs(stride) * (count - 1) + 1;
+      for (std::int64_t before : {0, 1}) {
+        const std::vector<T> x = drawn<T>(random, static_cast<std::size_t>(span + before), T(-50), T(50));
+        std::vector<T> expected;
+        for (std::int64_t i = 0; i < count; ++i)
+          expected.push_back(static_cast<T>(
+              x[static_cast<std::size_t>(stride < 0 ? span + before - 1 + stride * i : before + stride * i)] + T(1)));
+        auto body = [&](const Tensor &all) {
+          return stride < 0 ? at(all, rows({}, before ? std::optional(before - 1) : std::nullopt, stride)).get() + 1
+                            : at(all, rows(before, {}, stride)).get() + 1;
+        };
+        const Tensor all = tensor(x);
+        expectBits<T>({body(all), function(body)(all)}, expected);
+      }
+    }
+}
+
+TEST(VectorPaths, ReadShortStrides) {
+  testShortStrides<float>();
+  testShortStrides<double>();
+  testShortStrides<std::int32_t>();
+  testShortStrides<std::int16_t>();
+}
+
+TEST(VectorPaths, WriteShortStrides) {
+  std::mt19937_64 random(8);
+  for (std::size_t width : {2, 3, 4, 5})
+    for (std::int64_t count : {1, 3, 16, 33, 67, 1030, 40000}) {
+      std::vector<Tensor> columns;
+      std::vector<double> expected(width * static_cast<std::size_t>(count));
+      for (std::size_t column = 0; column < width; ++column) {
+        const std::vector<double> x = drawn<double>(random, static_cast<std::size_t>(count), -1, 1);
+        for (std::size_t row = 0; row < x.size(); ++row)
+          expected[row * width + column] = x[row] * static_cast<double>(column + 1);
+        columns.push_back(tensor(x));
+      }
+      auto body = [](const std::vector<Tensor> &columns) {
+        std::vector<Tensor> scaled;
+        for (std::size_t column = 0; column < columns.size(); ++column)
+          scaled.push_back(columns[column] * static_cast<double>(column + 1));
+        return stack(scaled, -1);
+      };
+      expectBits<double>({body(columns), function(body)(columns)}, expected);
+      auto single = [&](const std::vector<Tensor> &columns) {
+        std::vector<Tensor> floats;
+        for (const Tensor &column : columns)
+          floats.push_back(cast(column, DType::Float32));
+        return body(floats);
+      };
+      std::vector<float> rounded;
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        rounded.push_back(static_cast<float>(columns[i % width].to_vector<double>()[i / width]) *
+                          static_cast<float>(i % width + 1));
+      if (count < 2000)
+        expectBits<float>({single(columns), function(single)(columns)}, rounded);
+    }
 }
 
 } // namespace
