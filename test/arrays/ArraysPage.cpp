@@ -29,14 +29,15 @@ TEST(ArraysPage, UnknownSizes) {
 TEST(ArraysPage, Places) {
   // clang-format off
   Tensor x = zeros({3, 4}), i = tensor({0, 2, 0});
-  x = at(x, 1).set(5);             // NumPy: x[1] = 5
-  x = at(x, rows(1, 3), -1).add(1); // x[1:3, -1] += 1
-  x = at(x, i, 0).add(1);          // numpy.add.at(x, (i, 0), 1): element [0,0] is 2
-  x = at(x, x > 4).multiply(10);   // x[x > 4] *= 10
+  at(x, 1) = 5;                    // NumPy: x[1] = 5
+  at(x, rows(1, 3), -1) += 1;      // x[1:3, -1] += 1
+  at(x, i, 0) += 1;                // numpy.add.at(x, (i, 0), 1): element [0,0] is 2
+  at(x, x > 4) *= 10;              // x[x > 4] *= 10
+  x = at(x, 0, 0).max(3);          // x[0, 0] = max(x[0, 0], 3)
   Tensor y = at(x, rows({}, {}, -1), i).get(); // x[::-1, i]
   // clang-format on
-  EXPECT_EQ(x.to_vector<float>(), (std::vector<float>{2, 0, 0, 0, 50, 50, 50, 60, 1, 0, 0, 1}));
-  EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{1, 0, 1, 50, 50, 50, 2, 0, 2}));
+  EXPECT_EQ(x.to_vector<float>(), (std::vector<float>{3, 0, 0, 0, 50, 50, 50, 60, 1, 0, 0, 1}));
+  EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{1, 0, 1, 50, 50, 50, 3, 0, 3}));
 }
 
 TEST(ArraysPage, Sets) {

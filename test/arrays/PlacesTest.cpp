@@ -106,6 +106,59 @@ TEST(ArraysPlaces, Updates) {
   EXPECT_EQ(at(w, 1).add(2).to_vector<float>(), (std::vector<float>{1, 3, 1}));
 }
 
+TEST(ArraysPlaces, Assignments) {
+  auto assigned = [](const Tensor &given, const Tensor &v, const Tensor &i) {
+    Tensor x = given;
+    at(x, i) = v;
+    at(x, 1) += 2;
+    at(x, rows(), 2) -= 3;
+    at(x, 0) *= v;
+    at(x, 2, i) /= 4;
+    at(x, 1) = at(given, 2);
+    at(x, 2) = at(x, 1);
+    return x;
+  };
+  auto made = [](const Tensor &given, const Tensor &v, const Tensor &i) {
+    Tensor x = at(at(given, i).set(v), 1).add(2);
+    x = at(at(x, rows(), 2).subtract(3), 0).multiply(v);
+    x = at(at(x, 2, i).divide(4), 1).set(at(given, 2).get());
+    return at(x, 2).set(at(x, 1).get());
+  };
+  const Tensor given = reshape(iota({12}, DType::Float32), {3, 4}), v = tensor({1.5f, -2.0f, 0.5f, 3.0f}),
+               i = tensor({0, 2});
+  expectSameBits(assigned(given, v, i), made(given, v, i));
+  expectSameBits(function(assigned)(given, v, i), made(given, v, i));
+  EXPECT_EQ(given.to_vector<float>()[11], 11);
+  // The other handle keeps its value, and so does a Variable's.
+  Tensor x = zeros({2, 3}), y = x;
+  at(x, 1) = 5;
+  EXPECT_EQ(x.to_vector<float>(), (std::vector<float>{0, 0, 0, 5, 5, 5}));
+  EXPECT_EQ(y.to_vector<float>(), std::vector<float>(6));
+  Variable w(ones({3}));
+  const Tensor value = w;
+  at(w, 1) += 2;
+  at(w, 0) = at(x, 1, 1);
+  EXPECT_EQ(Tensor(w).to_vector<float>(), (std::vector<float>{5, 3, 1}));
+  EXPECT_EQ(value.to_vector<float>(), std::vector<float>(3, 1));
+  function([&](const Tensor &i) { at(w, i) *= 10; })(scalar(2));
+  EXPECT_EQ(Tensor(w).to_vector<float>(), (std::vector<float>{5, 3, 10}));
+  // A loop of the program that writes an element in each iteration.
+  auto squares = function([](const Tensor &n) {
+    Tensor all = zeros({5}, DType::Int64);
+    for (Tensor i : range(n))
+      at(all, i) = i * i;
+    return all;
+  });
+  EXPECT_EQ(squares(scalar<std::int64_t>(4)).to_vector<std::int64_t>(), (std::vector<std::int64_t>{0, 1, 4, 9, 0}));
+  EXPECT_CONTAINS(errorOf<IndexError>([&] { at(x, 2) = 1; }), "at: there is no entry 2 along axis 0 of float32[2,3]");
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { at(x, 0) = ones({2}); }), "PlacesTest.cpp");
+  EXPECT_EQ(x.to_vector<float>(), (std::vector<float>{0, 0, 0, 5, 5, 5}));
+  static_assert(!std::is_assignable_v<decltype(at(std::as_const(x), 0)), const Tensor &>);
+  static_assert(!std::is_assignable_v<decltype(at(std::as_const(x), 0)), decltype(at(x, 0))>);
+  auto named = at(x, 0);
+  static_assert(!std::is_assignable_v<decltype((named)), const Tensor &>); // x may be gone
+}
+
 TEST(ArraysPlaces, RefusedPlaces) {
   const Tensor x = ones({2, 3});
   EXPECT_CONTAINS(errorOf<IndexError>([&] { at(x, 2).get(); }), "at: there is no entry 2 along axis 0 of float32[2,3]");

@@ -53,9 +53,8 @@ public:
   Tensor &operator=(Tensor &&other) & noexcept = default;
   template <typename T> Tensor &operator=(const T &) && {
     static_assert(detail::kNever<T>,
-                  "elements of a Tensor are not assigned, x[0] = y would change nothing: make another tensor, "
-                  "x = scatter_set(x, 0, y), or use where(), concat() or stack(); slices of a Variable are written by "
-                  "v.scatter_update(0, y)");
+                  "elements of a Tensor are not assigned, x[0] = y would change nothing: write at(x, 0) = y "
+                  "(calque/arrays.h), which makes x another tensor");
     return *this;
   }
 

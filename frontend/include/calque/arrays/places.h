@@ -4,7 +4,11 @@
 //   Tensor z = at(x, i, rows(1, 3)).add(v);        // adds v to elements 1 and 2 of row i, or of the rows i
 //   Tensor w = dynamic_slice(x, {i, 0}, {2, 3});   // [2,3], from row i on
 //
-// Tensors don't change, so that an update makes another tensor. `x = at(x, i).set(v)` is what x[i] = v is in NumPy.
+// Tensors don't change, so that an update makes another tensor. Where x is a variable of C++, or a Variable, at(x, i) =
+// v gives it this tensor: what x[i] = v is in NumPy.
+//
+//   at(x, 2) = 1;                                  // x = at(x, 2).set(1)
+//   at(x, i, rows(1, 3)) += v;
 #ifndef CALQUE_ARRAYS_PLACES_H
 #define CALQUE_ARRAYS_PLACES_H
 
@@ -61,6 +65,9 @@ private:
 class CALQUE_API At {
 public:
   At(Tensor x, std::vector<detail::Place> places) : x_(std::move(x)), places_(std::move(places)) {}
+  At(const At &) = default;
+  // at() of what can't change, such as a const Tensor, is assigned nothing.
+  At &operator=(const At &) = delete;
 
   // The elements.
   Tensor get(SourceLocation where = SourceLocation::current()) const;
@@ -80,6 +87,33 @@ private:
   std::vector<detail::Place> places_;
 };
 
+// Elements of something that has a name, whose value the operators change as the functions of At do: `+=` also counts
+// every place that is named several times. Other handles to the former value keep it.
+template <detail::TensorOrVariable X> class AssignableAt : public At {
+public:
+  AssignableAt(X &x, std::vector<detail::Place> places) : At(Tensor(x), std::move(places)), of_(&x) {}
+  AssignableAt(const AssignableAt &) = default;
+
+  void operator=(const Operand &v) && { change(set(v)); }
+  void operator+=(const Operand &v) && { change(add(v)); }
+  void operator-=(const Operand &v) && { change(subtract(v)); }
+  void operator*=(const Operand &v) && { change(multiply(v)); }
+  void operator/=(const Operand &v) && { change(divide(v)); }
+  // As of a tensor: at(x, 0) = at(y, 1).
+  void operator=(const At &other) && { change(set(other.get())); }
+  void operator=(const AssignableAt &other) && { change(set(other.get())); }
+
+private:
+  void change(const Tensor &value) {
+    if constexpr (std::same_as<X, Variable>)
+      of_->assign(value);
+    else
+      *of_ = value;
+  }
+
+  X *of_;
+};
+
 // The elements of x at places, one for each axis from the first on; other axes are taken whole. A place is a number, an
 // integer tensor, or rows(). Negative numbers count from the end, also those in tensors. The shape is that of NumPy's
 // x[i, j]: a number leaves its axis out, rows() keep it, and tensors broadcast together and put their axes in place of
@@ -91,6 +125,11 @@ template <typename X, typename... Places>
   requires detail::TensorOrVariable<X>
 At at(const X &x, const Places &...places) {
   return At(Tensor(x), {detail::Place(places)...});
+}
+template <typename X, typename... Places>
+  requires detail::TensorOrVariable<X>
+AssignableAt<X> at(X &x, const Places &...places) {
+  return AssignableAt<X>(x, {detail::Place(places)...});
 }
 
 //===-- Taking and choosing ---------------------------------------------------------------------===//
