@@ -23,13 +23,22 @@ std::vector<std::int64_t> ArrayCall::axes(const AxisList &list, const Tensor &x)
   return axes;
 }
 
-Tensor floatsOf(const Operand &x, const ArrayCall &call) {
+const char *towardsFloats(DType dtype) {
+  return is_complex(dtype) ? "; take real(x), imag(x) or abs(x)" : "; use cast(x, DType::Float32)";
+}
+
+static Tensor numbersOf(const Operand &x, const ArrayCall &call, bool isTaken(DType),
+                        std::initializer_list<DTypeKind> kinds) {
   Tensor value = x.toTensor();
-  if (!is_floating(value.dtype()))
-    throw DTypeError(absl::StrCat(call.function, ": takes ", names_of({DTypeKind::Float}), ", not ", typeOf(value),
-                                  "; use cast(x, DType::Float32)"),
-                     call.where);
+  if (!isTaken(value.dtype()))
+    throw DTypeError(
+        absl::StrCat(call.function, ": takes ", names_of(kinds), ", not ", typeOf(value), towardsFloats(value.dtype())),
+        call.where);
   return value;
+}
+Tensor floatsOf(const Operand &x, const ArrayCall &call) { return numbersOf(x, call, is_floating, {DTypeKind::Float}); }
+Tensor floatsOrComplexOf(const Operand &x, const ArrayCall &call) {
+  return numbersOf(x, call, is_inexact, {DTypeKind::Float, DTypeKind::Complex});
 }
 
 Tensor inReverse(const Tensor &x) {

@@ -35,8 +35,11 @@ private:
   CallSite site;
 };
 
-// An operand of floats. DTypeError for others.
+// An operand of floats, or of floats or complex numbers. DTypeError for others.
 Tensor floatsOf(const Operand &x, const ArrayCall &call);
+Tensor floatsOrComplexOf(const Operand &x, const ArrayCall &call);
+// What the message says of a tensor that should have floats: how to come to some.
+const char *towardsFloats(DType dtype);
 
 // A number for each element whose order is the opposite one. Exact: integers don't overflow.
 Tensor inReverse(const Tensor &x);

@@ -11,6 +11,7 @@
 #include "frontend/core/TensorImpl.h"
 #include "frontend/core/Trace.h"
 #include "frontend/gradients/Tape.h"
+#include "frontend/operations/ArrayCalls.h"
 #include "frontend/operations/Concatenation.h"
 #include "schema/TypeRules.h"
 
@@ -251,7 +252,7 @@ Histogram histogram(const Operand &x, std::int64_t bins) {
   const DType dtype = all.dtype();
   if (!is_floating(dtype))
     throw DTypeError(absl::StrCat("histogram: takes ", names_of({DTypeKind::Float}), ", not ", typeOf(all),
-                                  "; use cast(x, DType::Float32)"),
+                                  detail::towardsFloats(dtype)),
                      where);
   if (bins < 1)
     throw ValueError(absl::StrCat("histogram: the number of bins must be positive, not ", bins), where);

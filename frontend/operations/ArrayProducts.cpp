@@ -24,7 +24,8 @@ Tensor dot(const Operand &x, const Operand &y) {
 Tensor vdot(const Operand &x, const Operand &y) {
   ArrayCall call(x, "vdot");
   const auto [a, b] = detail::paired(x, y);
-  return contract(reshape(a, {-1}), reshape(b, {-1}), {}, {}, {0}, {0});
+  const Tensor left = is_complex(a.dtype()) ? conj(a) : a;
+  return contract(reshape(left, {-1}), reshape(b, {-1}), {}, {}, {0}, {0});
 }
 
 Tensor inner(const Operand &x, const Operand &y) {

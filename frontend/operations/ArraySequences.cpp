@@ -192,7 +192,7 @@ namespace {
 
 Tensor convolved(const Operand &first, const Operand &second, bool reverses, const std::string &mode,
                  const ArrayCall &call) {
-  Tensor a = detail::floatsOf(first, call), v = detail::floatsOf(second, call);
+  Tensor a = detail::floatsOrComplexOf(first, call), v = detail::floatsOrComplexOf(second, call);
   for (const Tensor &x : {a, v}) {
     if (x.rank() != 1 || detail::isKnownTo(x.shape()[0], 0))
       throw ShapeError(absl::StrCat(call.function, ": takes vectors with elements, not ", typeOf(x)), call.where);
@@ -205,7 +205,7 @@ Tensor convolved(const Operand &first, const Operand &second, bool reverses, con
     throw ValueError(absl::StrCat(call.function, ": the mode is 'full', 'same' or 'valid', not '", mode, "'"),
                      call.where);
   if (reverses)
-    v = reverse(v);
+    v = reverse(is_complex(v.dtype()) ? conj(v) : v);
   if (a.shape()[0] < v.shape()[0])
     std::swap(a, v);
   const std::int64_t window = v.shape()[0];

@@ -34,11 +34,14 @@ Tensor countAlong(const Tensor &x, const AxisList &axes, const ArrayCall &call) 
 }
 
 Tensor variance(const Tensor &x, const AxisList &axes, const VarOptions &options, const ArrayCall &call) {
-  const Tensor squares = mean(square(x - mean(x, axes, true)), axes, options.keepdims);
+  const Tensor rest = x - mean(x, axes, true);
+  // The square of a complex number's magnitude.
+  const Tensor terms = is_complex(x.dtype()) ? square(real(rest)) + square(imag(rest)) : square(rest);
+  const Tensor squares = mean(terms, axes, options.keepdims);
   if (options.ddof == 0)
     return squares;
-  const Tensor count = countAlong(x, axes, call);
-  return squares * cast(count / maximum(count - options.ddof, 0), x.dtype());
+  const Tensor count = countAlong(terms, axes, call);
+  return squares * cast(count / maximum(count - options.ddof, 0), squares.dtype());
 }
 
 } // namespace
@@ -47,12 +50,12 @@ Tensor variance(const Tensor &x, const AxisList &axes, const VarOptions &options
 
 Tensor var(const Operand &x, AxisList axes, VarOptions options) {
   ArrayCall call(x, "var");
-  return variance(detail::floatsOf(x, call), axes, options, call);
+  return variance(detail::floatsOrComplexOf(x, call), axes, options, call);
 }
 
 Tensor stddev(const Operand &x, AxisList axes, VarOptions options) {
   ArrayCall call(x, "stddev");
-  return sqrt(variance(detail::floatsOf(x, call), axes, options, call));
+  return sqrt(variance(detail::floatsOrComplexOf(x, call), axes, options, call));
 }
 
 Tensor ptp(const Operand &x, AxisList axes, bool keepdims) {
@@ -300,7 +303,7 @@ Tensor nanmedian(const Operand &x, AxisList axes, bool keepdims) {
 Tensor isclose(const Operand &x, const Operand &y, CloseOptions options) {
   ArrayCall call(x, "isclose");
   auto [a, b] = detail::paired(x, y);
-  if (!is_floating(a.dtype())) {
+  if (!is_inexact(a.dtype())) {
     a = cast(a, DType::Float64);
     b = cast(b, DType::Float64);
   }

@@ -31,7 +31,7 @@ TEST(ArraysStatistics, Spread) {
   EXPECT_EQ(corrcoef(tensor({1.0f, 2.0f})).item<float>(), 1);
   EXPECT_TRUE(std::isnan(var(zeros({0})).item<float>()));
   EXPECT_CONTAINS(errorOf<DTypeError>([] { stddev(tensor({1, 2})); }),
-                  "stddev: takes floating-point numbers, not int32[2]");
+                  "stddev: takes floating-point and complex numbers, not int32[2]");
   EXPECT_CONTAINS(errorOf<ShapeError>([] { average(ones({2, 3}), ones({3})); }),
                   "average: the weights float32[3] must have the shape of float32[2,3], or be a vector along one axis");
   EXPECT_CONTAINS(errorOf<ShapeError>([] { cov(ones({2, 3, 4})); }),

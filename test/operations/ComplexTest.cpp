@@ -497,6 +497,30 @@ TEST(ComplexNumbersAs, TextAndLiterals) {
   EXPECT_EQ(promote(DType::Bool, DType::Complex64), DType::Complex64);
 }
 
+// Values by NumPy 2.4.
+TEST(ComplexNumbersAs, Arrays) {
+  using Number = std::complex<double>;
+  const Tensor x = tensor<Number>({Number(1, 2), Number(3, 4)}), v = tensor<Number>({Number(0, 2), 1});
+  const Tensor three = tensor<Number>({Number(1, 2), Number(3, 4), Number(5, -1)});
+  using Numbers = std::vector<Number>;
+  EXPECT_EQ(vdot(x, v).item<Number>(), Number(7, -2));
+  EXPECT_EQ(convolve(x, v).to_vector<Number>(), (Numbers{Number(-4, 2), Number(-7, 8), Number(3, 4)}));
+  EXPECT_EQ(correlate(x, v, "full").to_vector<Number>(), (Numbers{Number(1, 2), Number(7, 2), Number(8, -6)}));
+  EXPECT_EQ(correlate(v, three, "full").to_vector<Number>(),
+            (Numbers{Number(-2, 10), Number(13, 7), Number(7, -2), Number(1, -2)}));
+  EXPECT_EQ(var(x).dtype(), DType::Float64);
+  EXPECT_DOUBLE_EQ(var(x).item<double>(), 2);
+  EXPECT_DOUBLE_EQ(var(x, 0, {.ddof = 1}).item<double>(), 4);
+  EXPECT_DOUBLE_EQ(stddev(x).item<double>(), std::sqrt(2.0));
+  EXPECT_TRUE(allclose(x, x + 1e-12));
+  EXPECT_FALSE(allclose(x, x + Number(0, 1e-3)));
+  EXPECT_EQ(full({2}, Number(1, 2)).dtype(), DType::Complex64);
+  EXPECT_EQ(full({2}, Number(1, 2), DType::Complex128).to_vector<Number>(), (Numbers{Number(1, 2), Number(1, 2)}));
+  ::testing::internal::CaptureStdout();
+  print("z", Number(1, 2));
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "z (1+2j)\n");
+}
+
 TEST(ComplexNumbersAs, MisuseIsRefused) {
   using Number = std::complex<float>;
   const Tensor z = tensor({Number(1, 2), Number(3, 4)}), x = ones({2});
@@ -518,6 +542,9 @@ TEST(ComplexNumbersAs, MisuseIsRefused) {
                   "hessian: takes real numbers, not complex64[2]");
   EXPECT_CONTAINS(errorOf<DTypeError>([&] { jacobian([](const Tensor &w) { return complex(w, w); })(x); }),
                   "jacobian: takes real numbers, not complex64[2]");
+  for (auto *ofFloats :
+       {+[](const Tensor &z) { return median(z); }, +[](const Tensor &z) { return histogram(z, 2).counts; }})
+    EXPECT_CONTAINS(errorOf<DTypeError>([&] { ofFloats(z); }), "not complex64[2]; take real(x), imag(x) or abs(x)");
   EXPECT_CONTAINS(errorOf<DTypeError>([&] { nan_to_num(z); }), "nan_to_num: takes floating-point numbers, not");
 }
 

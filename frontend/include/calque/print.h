@@ -44,8 +44,8 @@ private:
       text(name_of(x));
     } else if constexpr (std::is_enum_v<T>) {
       operand(Operand(static_cast<std::underlying_type_t<T>>(x), where_));
-    } else if constexpr (detail::kIsNumber<T> || std::is_same_v<T, Tensor> || std::is_same_v<T, Variable> ||
-                         std::is_same_v<T, Size>) {
+    } else if constexpr (detail::kIsNumber<T> || detail::kIsComplex<T> || std::is_same_v<T, Tensor> ||
+                         std::is_same_v<T, Variable> || std::is_same_v<T, Size>) {
       operand(Operand(x, where_));
     } else if constexpr (requires {
                            x.has_value();

@@ -5,7 +5,8 @@
 //   std::map<std::string, Tensor> tensors = load_safetensors("w.safetensors");
 //   std::string epoch = load_safetensors_metadata("w.safetensors").at("epoch");
 //
-// Each element type has its own in the format: BOOL, I8, U8, I16, U16, F16, BF16, I32, U32, F32, I64, U64 and F64.
+// Each element type has its own in the format: BOOL, I8, U8, I16, U16, F16, BF16, I32, U32, F32, I64, U64, F64,
+// C64 and C128.
 // Files of other programs may have more, which are refused. docs/saving.md has the format.
 #ifndef CALQUE_SAFETENSORS_H
 #define CALQUE_SAFETENSORS_H

@@ -336,6 +336,12 @@ CALQUE_API Tensor tensor_from_memory(DType dtype, std::span<const std::byte> byt
 // Makes a tensor whose elements are all `value`, converted by the rule of number.h. ValueError for a negative size.
 // Here and below, the shape may have unknown sizes of other tensors: `zeros(x.shape())`, `full({x.shape()[0], 10}, 1)`.
 CALQUE_API Tensor full(const Shape &shape, const Operand &value, DType dtype = default_dtype());
+// Of a complex number the default element type is complex64, or complex128 where a double is float64.
+template <typename T>
+  requires detail::kIsComplex<T>
+Tensor full(const Shape &shape, T value, SourceLocation where = SourceLocation::current()) {
+  return full(shape, Operand(value, where), promote(default_dtype(), DType::Complex64));
+}
 CALQUE_API Tensor zeros(const Shape &shape, DType dtype = default_dtype(),
                         SourceLocation where = SourceLocation::current());
 CALQUE_API Tensor ones(const Shape &shape, DType dtype = default_dtype(),

@@ -15,7 +15,8 @@ namespace calque {
 // element. Else the sum over the last axis of a and the last but one of b, or the only one; the result has the other
 // axes of a, then those of b. ShapeError for sizes that differ.
 CALQUE_API Tensor dot(const Operand &a, const Operand &b);
-// The sum of the products of all elements, in row-major order. ShapeError for different numbers of elements.
+// The sum of the products of all elements, in row-major order; of complex numbers, those of a are conjugated.
+// ShapeError for different numbers of elements.
 CALQUE_API Tensor vdot(const Operand &a, const Operand &b);
 // The sum of products over the last axis of both; with a scalar, the product of each element.
 CALQUE_API Tensor inner(const Operand &a, const Operand &b);

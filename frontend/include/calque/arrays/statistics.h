@@ -12,14 +12,15 @@
 namespace calque {
 
 //===-- Spread ----------------------------------------------------------------------------------===//
-// Of floats. Axes are those of sum(): the empty list means all.
+// Of floats; var and stddev also of complex numbers. Axes are those of sum(): the empty list means all.
 
 struct VarOptions {
   double ddof = 0; // the sum of squares is divided by n - ddof; 1 makes the estimate from a sample unbiased
   bool keepdims = false;
 };
 // The mean of the squares of the distances from the mean. The squares are of the differences, so that no digits are
-// lost where the mean is large. NaN or infinity if n - ddof is not above 0.
+// lost where the mean is large; of complex numbers, those of the distances' magnitudes. NaN or infinity if n - ddof is
+// not above 0.
 CALQUE_API Tensor var(const Operand &x, AxisList axes = {}, VarOptions options = {});
 // The standard deviation, the square root of var(). NumPy's name is std. The gradient is NaN where the result is 0.
 CALQUE_API Tensor stddev(const Operand &x, AxisList axes = {}, VarOptions options = {});
