@@ -5,6 +5,7 @@
 #include "calque/functions.h"
 #include "calque/variable.h"
 #include "frontend/core/Apply.h"
+#include "frontend/core/AutoCast.h"
 #include "frontend/core/CallNames.h"
 #include "frontend/core/KeyCache.h"
 #include "frontend/core/ObjectPool.h"
@@ -255,7 +256,7 @@ Tensor tensor_from_memory(DType dtype, std::span<const std::byte> bytes, const S
   return detail::makeEager(std::move(type), std::move(buffer), where);
 }
 
-Tensor::Tensor(const Variable &x, SourceLocation where) : Tensor(x.value(where)) {}
+Tensor::Tensor(const Variable &x, SourceLocation where) : Tensor(detail::valueAsTensor(x, where)) {}
 
 bool Tensor::is_known(SourceLocation where) const { return !detail::implOf(*this, where).trace; }
 
@@ -385,7 +386,7 @@ std::ostream &operator<<(std::ostream &os, const Tensor &x) {
 std::ostream &operator<<(std::ostream &os, const std::optional<Tensor> &x) { return x ? os << *x : os << "none"; }
 
 Operand::Operand(const Tensor &x, SourceLocation where) : tensor_(x), where_(where) { detail::implOf(x, where); }
-Operand::Operand(const Variable &x, SourceLocation where) : tensor_(x.value(where)), where_(where) {}
+Operand::Operand(const Variable &x, SourceLocation where) : tensor_(detail::valueAsTensor(x, where)), where_(where) {}
 
 Operand::Operand(const Size &size, SourceLocation where) : where_(where) {
   if (size.is_known()) {

@@ -76,6 +76,7 @@ public:
   }
 
 protected:
+  bool computes_in_full() const override { return true; }
   void build(const Shape &, DType) override {
     embeddings = weight("embeddings", {inputs, outputs}, options.dtype, options.embeddings_initializer, true,
                         options.embeddings_regularizer, options.embeddings_constraint);
@@ -322,6 +323,7 @@ public:
   template <typename A> void describe(A &a) { a("axis", axis); }
 
 protected:
+  bool computes_in_full() const override { return true; }
   Tensor call(const Tensor &x, const CallOptions &options) override {
     if (!options.mask)
       return softmax(x, axis);

@@ -3,6 +3,7 @@
 #include "Support.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "calque/auto_cast.h"
 #include "calque/functions.h"
 #include "calque/init_scope.h"
 #include "layers/CallObserver.h"
@@ -78,7 +79,42 @@ private:
 thread_local LayerBody::Scope *LayerBody::Scope::outermost = nullptr;
 
 LayerBody::LayerBody(std::string kind, bool builds)
-    : kind_(std::move(kind)), inMessages(calque::detail::interned(kind_)), built_(!builds) {}
+    : kind_(std::move(kind)), policy_(layers::dtype_policy()), inMessages(calque::detail::interned(kind_)),
+      built_(!builds) {}
+
+//===-- Types -----------------------------------------------------------------------------------===//
+
+void LayerBody::set_dtype_policy(const DTypePolicy &policy, SourceLocation where) {
+  if (hasSpecs.load(std::memory_order_acquire))
+    fail<StateError>(
+        absl::StrCat(title(), ": has made its variables, and its dtype policy stays '", policy_.name(), "'"), where);
+  policy_ = policy;
+}
+
+// The type that inputs of floats are cast to; none: they stay as they are.
+std::optional<DType> LayerBody::inputType() const {
+  if (!casts_inputs())
+    return std::nullopt;
+  return computes_in_full() ? policy_.variables() : policy_.compute();
+}
+
+// Variables are made for inputs of their own type.
+std::vector<TensorSpec<>> LayerBody::typesOfBuild(std::vector<TensorSpec<>> inputs) const {
+  if (casts_inputs() && policy_.variables())
+    for (TensorSpec<> &input : inputs)
+      if (is_floating(input.dtype()))
+        input = TensorSpec<>(*policy_.variables(), input.shape(), input.name());
+  return inputs;
+}
+
+namespace {
+Tensors castFloats(const Tensors &given, DType dtype) {
+  Tensors results;
+  for (const auto &[name, x] : given)
+    results.push_back(is_floating(x.dtype()) && x.dtype() != dtype ? cast(x, dtype) : x, name);
+  return results;
+}
+} // namespace
 
 template <typename Call> auto LayerBody::called(const Tensors &inputs, SourceLocation where, Call call) {
   CallSite site(where, inMessages);
@@ -94,25 +130,33 @@ template <typename Call> auto LayerBody::called(const Tensors &inputs, SourceLoc
       },
       where);
   Scope scope(*this);
+  const std::optional<DType> type = inputType();
   auto results = [&] {
     Overridden overridden(is_of_library(), where);
+    AutoCast reads(type);
+    std::optional<Tensors> converted;
+    if (type)
+      converted = castFloats(inputs, *type);
+    const Tensors &given = converted ? *converted : inputs;
     if (!is_of_library())
-      return call();
+      return call(given);
     try {
-      return call();
+      return call(given);
     } catch (const DTypeError &) {
       requireBuiltTypes(inputs);
       throw;
     }
   }();
-  const Tensors *given = nullptr;
+  Tensors *made = nullptr;
   if constexpr (std::is_same_v<decltype(results), Masked>)
-    given = &results.results;
+    made = &results.results;
   else
-    given = &results;
-  regularize(*given);
+    made = &results;
+  regularize(*made);
+  if (computes_in_full() && policy_.mixes())
+    *made = castFloats(*made, *policy_.compute());
   scope.done();
-  training::CallObserver::called(*this, *given);
+  training::CallObserver::called(*this, *made);
   return results;
 }
 
@@ -171,15 +215,15 @@ void LayerBody::check_mask(const Tensor &mask, const Tensor &input) const {
 }
 
 Tensors LayerBody::apply(const Tensors &inputs, const CallOptions &options, SourceLocation where) {
-  return called(inputs, where, [&] {
-    checkMasks(inputs, options);
-    return call_inputs(inputs, options);
+  return called(inputs, where, [&](const Tensors &given) {
+    checkMasks(given, options);
+    return call_inputs(given, options);
   });
 }
 LayerBody::Masked LayerBody::apply_masked(const Tensors &inputs, const CallOptions &options, SourceLocation where) {
-  return called(inputs, where, [&] {
-    checkMasks(inputs, options);
-    return call_masked(inputs, options);
+  return called(inputs, where, [&](const Tensors &given) {
+    checkMasks(given, options);
+    return call_masked(given, options);
   });
 }
 
@@ -339,7 +383,7 @@ template <typename Specs> void LayerBody::ensureBuilt(const Specs &specs, Source
   Registration registration(*this);
   regularized.clear(); // of a build that failed
   {
-    const std::vector<TensorSpec<>> inputs = specs();
+    const std::vector<TensorSpec<>> inputs = typesOfBuild(specs());
     Overridden overridden(is_of_library(), where);
     build_inputs(inputs);
   }

@@ -50,6 +50,7 @@ public:
   bool mixes_examples(bool training) const override { return training && trainable(); }
 
 protected:
+  bool computes_in_full() const override { return true; }
   void build(const Shape &input, DType dtype) override {
     checkFloating(title(), input, dtype);
     checkHasChannels(title(), input);
@@ -142,6 +143,7 @@ public:
   }
 
 protected:
+  bool computes_in_full() const override { return true; }
   void build(const Shape &input, DType dtype) override {
     checkFloating(title(), input, dtype);
     checkHasChannels(title(), input);
@@ -208,6 +210,7 @@ public:
   }
 
 protected:
+  bool computes_in_full() const override { return true; }
   void build(const Shape &input, DType dtype) override {
     checkFloating(title(), input, dtype);
     checkHasChannels(title(), input);

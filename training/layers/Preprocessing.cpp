@@ -69,6 +69,7 @@ public:
   }
 
 protected:
+  bool computes_in_full() const override { return true; }
   void build(const Shape &input, DType dtype) override {
     checkHasBatch(title(), input);
     features = {};

@@ -46,6 +46,7 @@ Registry &filled() {
 
 //===-- Layers that occur more than once ----------------------------------------------------------===//
 
+constexpr const char *kPolicy = "dtype_policy";
 constexpr const char *kSharedId = "shared_object_id"; // as in files of Keras
 
 // A call of serialize() of this thread, with those inside of it. The config of a layer that occurs again, in another
@@ -76,6 +77,8 @@ private:
     }
     Config options = optionsOf(layer, name, where);
     Config config{{"class_name", classOf(body, where)}, {"config", std::move(options)}};
+    if (const std::string policy = body.dtype_policy().name(); !policy.empty())
+      config.set(kPolicy, policy);
     if (auto number = numbers.find(&body); number != numbers.end())
       config.set(kSharedId, number->second);
     kept.push_back(layer);
@@ -150,7 +153,9 @@ private:
                                        "; register_layer() makes one of your own known"));
       make = found->second;
     }
-    const ConfigValue *options = config.find("config");
+    const ConfigValue *options = config.find("config"), *policy = config.find(kPolicy);
+    // Without one, it is not that of the layers which the program makes now.
+    PolicyScope scope(policy ? DTypePolicy(policy->as<std::string>(where), where) : DTypePolicy());
     return make(options ? options->as<Config>(where) : Config());
   }
 

@@ -76,6 +76,7 @@ public:
   SymbolicTensors inputs, outputs;
 
 protected:
+  bool casts_inputs() const override { return false; }
   bool is_of_library() const override { return true; }
   void check_mask(const Tensor &, const Tensor &) const override {} // the layers do
   std::vector<std::size_t> order_of_parts() const override { return order; }

@@ -128,6 +128,7 @@ public:
   SymbolicTensors graph_outputs(SourceLocation where) const override;
 
 protected:
+  bool casts_inputs() const override { return false; }
   bool is_of_library() const override { return true; }
   void check_mask(const Tensor &, const Tensor &) const override {} // the first layer does
   Tensors call_inputs(const Tensors &inputs, const CallOptions &options) override {

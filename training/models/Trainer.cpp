@@ -84,6 +84,10 @@ Trainer::Compiled &Trainer::checked(const char *what, SourceLocation where) cons
 
 void Trainer::compile(CompileOptions options, SourceLocation where) {
   options.optimizer.name(where); // StateError for an empty handle
+  // What a model keeps in float32 it does not lose for the numbers that float16 lacks.
+  if (const layers::DTypePolicy policy = trained().dtype_policy();
+      policy.mixes() && policy.compute() == DType::Float16 && !options.optimizer.loss_scale(where))
+    options.optimizer.set_loss_scale(32768, where);
   FunctionOptions ofTrain{.name = "train_step", .reduce_retracing = true}, ofTest = ofTrain;
   ofTest.name = "test_step";
   // A step may be the user's own, with lines of its own.
@@ -218,6 +222,10 @@ std::vector<Trainer::Output> Trainer::outputsOf(const Batch &data, const Tensors
       fail<ValueError>(
           absl::StrCat(state->call, ": the output '", names[i], "' has a loss, and there is no target for it"),
           state->line);
+    // Losses and metrics add more numbers than 16 bits count.
+    if (info_of(output.y_pred.dtype()).accumulator != output.y_pred.dtype() && is_floating(output.y_pred.dtype()) &&
+        !(output.y_true.defined() && output.y_true.dtype() == output.y_pred.dtype()))
+      output.y_pred = cast(output.y_pred, DType::Float32);
     // A number for each example is a column, so that each has a loss of its own.
     if (output.y_pred.rank() == 1) {
       output.y_pred = expand_dims(output.y_pred, {-1});
@@ -436,8 +444,9 @@ Tensors Trainer::train_step(const Batch &data) {
                      "variables parts of a model",
                      state->line);
   buildOptimizer(weights);
-  compiled.options.optimizer.apply_gradients(average_gradients(tape.gradient(loss, weights, {}, state->line)), weights,
-                                             state->line);
+  const Tensor scaled = compiled.options.optimizer.scale_loss(Operand(loss, state->line));
+  compiled.options.optimizer.apply_gradients(average_gradients(tape.gradient(scaled, weights, {}, state->line)),
+                                             weights, state->line);
   return compute_metrics(data, outputs.results, loss, outputs.masks);
 }
 

@@ -82,6 +82,14 @@ OptimizerBody::OptimizerBody(std::string kind, LearningRate rate, std::vector<Sl
       hyperparameter(name, static_cast<double>(*value), 1);
   };
   every("gradient_accumulation_steps", options.gradient_accumulation_steps);
+  if (options.loss_scale) {
+    hyperparameter("loss_scale", *options.loss_scale, 1);
+    scaleLosses(*options.loss_scale);
+  }
+  if (options.loss_scale_growth_steps < 0)
+    fail<ValueError>(
+        absl::StrCat(kind, ": loss_scale_growth_steps is not below 0, unlike ", options.loss_scale_growth_steps),
+        where);
   every("ema_overwrite_frequency", options.ema_overwrite_frequency);
 }
 
@@ -233,8 +241,46 @@ void OptimizerBody::updateAll(std::vector<Tensor> gradients, const std::vector<V
   }
 }
 
+void OptimizerBody::scaleLosses(double first) {
+  if (lossScale)
+    return;
+  lossScale.emplace(LossScale{variable("loss_scale", scalar<float>(static_cast<float>(first)), false),
+                              variable("loss_scale_finite_steps", scalar<std::int64_t>(0), false)});
+}
+
 void OptimizerBody::step(const std::vector<std::optional<Tensor>> &gradients, const std::vector<Variable> &variables) {
   check(gradients, variables);
+  if (!lossScale)
+    return unscaledStep(gradients, variables);
+  const Tensor scale = lossScale->scale.value();
+  Tensor areFinite = scalar(true);
+  std::vector<std::optional<Tensor>> unscaled(gradients.size());
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    if (!gradients[i])
+      continue;
+    slotsOf(variables[i], variables[i].name()); // not in a branch
+    areFinite = logical_and(areFinite, all(isfinite(*gradients[i])));
+    unscaled[i] = *gradients[i] / cast(scale, gradients[i]->dtype());
+  }
+  cond(
+      areFinite,
+      [&] {
+        unscaledStep(unscaled, variables);
+        if (options.loss_scale_growth_steps == 0)
+          return;
+        const Tensor count = lossScale->finiteSteps + 1, isDue = count >= options.loss_scale_growth_steps;
+        // A scale that is too large to be one stays.
+        lossScale->scale.assign(where(logical_and(isDue, isfinite(scale * 2)), scale * 2, scale));
+        lossScale->finiteSteps.assign(where(isDue, 0, count));
+      },
+      [&] {
+        lossScale->scale.assign(maximum(scale / 2, 1));
+        lossScale->finiteSteps.assign(scalar<std::int64_t>(0));
+      });
+}
+
+void OptimizerBody::unscaledStep(const std::vector<std::optional<Tensor>> &gradients,
+                                 const std::vector<Variable> &variables) {
   std::vector<Tensor> given;
   std::vector<Variable> updated;
   std::vector<Slots *> kept;
@@ -330,6 +376,31 @@ void Optimizer::set_learning_rate(const Operand &rate) const {
                                   training::describe(rate.tensor().dtype(), rate.tensor().shape())));
 }
 
+Tensor Optimizer::scale_loss(const Operand &loss) const {
+  const SourceLocation where = CallSite::resolve(loss.where());
+  OptimizerBody &body = checked(where);
+  CallSite site(where, body.inMessages);
+  const Tensor value = loss.toTensor();
+  if (!body.lossScale)
+    return value;
+  if (!is_floating(value.dtype()))
+    fail<DTypeError>(absl::StrCat(body.inMessages, ": scale_loss takes floating-point numbers, not ",
+                                  describe(value.dtype(), value.shape())));
+  return value * cast(body.lossScale->scale, value.dtype());
+}
+void Optimizer::set_loss_scale(double first, SourceLocation where) const {
+  OptimizerBody &body = checked(where);
+  CallSite site(where, body.inMessages);
+  if (!(first >= 1) || !std::isfinite(first))
+    fail<ValueError>(absl::StrCat(body.inMessages, ": loss_scale is at least 1, unlike ", Number(first).str()), where);
+  body.scaleLosses(first);
+  body.lossScale->scale.assign(static_cast<float>(first));
+}
+std::optional<Variable> Optimizer::loss_scale(SourceLocation where) const {
+  const OptimizerBody &body = checked(where);
+  return body.lossScale ? std::optional(body.lossScale->scale) : std::nullopt;
+}
+
 void Optimizer::apply_gradients(const std::vector<std::optional<Tensor>> &gradients,
                                 const std::vector<Variable> &variables, SourceLocation where) const {
   OptimizerBody &body = checked(where);
@@ -343,7 +414,8 @@ Tensor Optimizer::minimize(const std::function<Tensor()> &loss, const std::vecto
   calque::detail::requireCallable(loss, "minimize", where);
   GradientTape tape({}, where);
   Tensor value = loss();
-  apply_gradients(tape.gradient(value, variables, {}, where), variables, where);
+  const Tensor target = scale_loss(Operand(value, where));
+  apply_gradients(tape.gradient(target, variables, {}, where), variables, where);
   return value;
 }
 

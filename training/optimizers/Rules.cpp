@@ -84,6 +84,8 @@ template <typename A> void describe(A &a, OptimizerOptions &of) {
   a("ema_momentum", of.ema_momentum);
   a("ema_overwrite_frequency", of.ema_overwrite_frequency);
   a("gradient_accumulation_steps", of.gradient_accumulation_steps);
+  a("loss_scale", of.loss_scale);
+  a("loss_scale_growth_steps", of.loss_scale_growth_steps);
   a("decay", of.decay);
 }
 
@@ -389,6 +391,8 @@ Config OptimizerBody::get_config(SourceLocation where) const {
     config.set(name, value);
   ConfigWriter writer;
   OptimizerOptions common = options;
+  if (lossScale && !common.loss_scale)
+    common.loss_scale = 32768;
   describe(writer, common);
   for (const auto &[name, value] : writer.config)
     config.set(name, value);

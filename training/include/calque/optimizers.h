@@ -60,6 +60,10 @@ struct OptimizerOptions {
   std::optional<std::int64_t> ema_overwrite_frequency = std::nullopt;
   // The variables are updated once in this many steps, by the mean of the gradients since the last update.
   std::optional<std::int64_t> gradient_accumulation_steps = std::nullopt;
+  // The first scale of losses: see Optimizer::scale_loss(). While gradients are finite, it doubles every so many steps
+  // (never, for 0). A step whose gradients are not finite changes no variable, and halves it, down to 1.
+  std::optional<double> loss_scale = std::nullopt;
+  std::int64_t loss_scale_growth_steps = 2000;
   double decay = 0;      // the rate is learning_rate / (1 + decay * iterations), as in Keras' older optimisers
   std::string name = {}; // empty: the name of the class
 };
@@ -119,6 +123,8 @@ private:
   Variable slot(const std::string &name, const std::string &path, const Variable &of, double initial);
   void check(const std::vector<std::optional<Tensor>> &gradients, const std::vector<Variable> &variables) const;
   void step(const std::vector<std::optional<Tensor>> &gradients, const std::vector<Variable> &variables);
+  void unscaledStep(const std::vector<std::optional<Tensor>> &gradients, const std::vector<Variable> &variables);
+  void scaleLosses(double first);
   void updateAll(std::vector<Tensor> gradients, const std::vector<Variable> &variables,
                  const std::vector<Slots *> &slots, const Tensor &rate, const Tensor &number);
   std::vector<Tensor> clipped(const std::vector<Tensor> &gradients) const;
@@ -129,6 +135,10 @@ private:
   const OptimizerOptions options;
   const LearningRate rate_;
   Variable steps, learningRate;
+  struct LossScale {
+    Variable scale, finiteSteps; // float32; the steps since it changed
+  };
+  std::optional<LossScale> lossScale;
   std::unordered_map<const void *, Slots> slots;
   std::unordered_map<std::string, std::shared_ptr<Module>> folders; // of each kind of slot
   std::vector<std::pair<std::string, Number>> numbers;
@@ -157,6 +167,14 @@ public:
   // The number of steps, an int64 scalar.
   Variable iterations(SourceLocation where = SourceLocation::current()) const;
 
+  // The loss times the present scale, in its type; without loss_scale, the loss. Gradients of it are those that
+  // apply_gradients() takes, which divides them by the scale: numbers that float16 would round to 0 survive. minimize()
+  // and fit() scale by themselves. Micikevicius et al.: Mixed precision training, 2018.
+  Tensor scale_loss(const Operand &loss) const;
+  // Scales losses from here on, as loss_scale does.
+  void set_loss_scale(double first = 32768, SourceLocation where = SourceLocation::current()) const;
+  // The present scale, a float32 scalar; none without loss_scale.
+  std::optional<Variable> loss_scale(SourceLocation where = SourceLocation::current()) const;
   // One step. Variables without a gradient do not change. ValueError if the numbers of gradients and variables differ,
   // if no variable has a gradient, and if a variable is given twice. ShapeError and DTypeError for a gradient whose
   // type is not that of its variable. StateError for a variable that is an argument of the function being traced.

@@ -21,6 +21,7 @@
 #include "calque/config.h"
 #include "calque/constraints.h"
 #include "calque/initializers.h"
+#include "calque/layers/dtype_policy.h"
 #include "calque/module.h"
 #include "calque/regularizers.h"
 #include "calque/symbolic.h"
@@ -81,6 +82,11 @@ public:
   // layer and of the layers inside.
   std::vector<Tensor> losses(SourceLocation where = SourceLocation::current()) const;
 
+  // The types in which the layer computes and keeps variables: those of set_dtype_policy() when it was made, unless it
+  // has its own. StateError for a layer that has made its variables.
+  DTypePolicy dtype_policy() const { return policy_; }
+  void set_dtype_policy(const DTypePolicy &policy, SourceLocation where = SourceLocation::current());
+
   // Whether the results for an example may depend on other examples of its batch. By default true for a layer that is
   // not of the library, and for a layer with a part that mixes examples.
   virtual bool mixes_examples(bool training) const;
@@ -128,6 +134,12 @@ protected:
   // In call(): adds a regulariser's value for a tensor that is not a result, divided by the number of examples.
   void add_activity_loss(const Regularizer &regularizer, const Tensor &value);
 
+  // With a policy that mixes: whether the layer casts its inputs and reads variables in the type that it computes in,
+  // or leaves that to the layers that it consists of; and whether it computes in the type of its variables, and casts
+  // its results.
+  virtual bool casts_inputs() const { return true; }
+  virtual bool computes_in_full() const { return false; }
+
   // Whether this is a layer of the library. Errors in its computation then name the line of its caller, otherwise their
   // own lines.
   virtual bool is_of_library() const { return false; }
@@ -146,10 +158,13 @@ private:
   void regularize(const Tensors &results);
   template <typename Call> auto called(const Tensors &inputs, SourceLocation where, Call call);
   void requireBuiltTypes(const Tensors &inputs) const;
+  std::optional<DType> inputType() const;
+  std::vector<TensorSpec<>> typesOfBuild(std::vector<TensorSpec<>> inputs) const;
   void checkMasks(const Tensors &inputs, const CallOptions &options) const;
   class Scope;
 
   std::string kind_;
+  DTypePolicy policy_;
   const char *const inMessages; // the kind, for as long as the process lives
   mutable std::mutex building;  // held while building
   std::atomic<bool> built_, hasSpecs = false;
@@ -261,6 +276,13 @@ public:
     checked(where).set_trainable(trainable);
   }
   const std::string &name(SourceLocation where = SourceLocation::current()) const { return checked(where).name(); }
+  // See LayerBody.
+  DTypePolicy dtype_policy(SourceLocation where = SourceLocation::current()) const {
+    return checked(where).dtype_policy();
+  }
+  void set_dtype_policy(const DTypePolicy &policy, SourceLocation where = SourceLocation::current()) const {
+    checked(where).set_dtype_policy(policy, where);
+  }
   // The config from which the layer can be made again. StateError for a class without a config, and for a callable
   // without a name.
   Config get_config(SourceLocation where = SourceLocation::current()) const;
