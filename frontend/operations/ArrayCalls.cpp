@@ -23,17 +23,20 @@ std::vector<std::int64_t> ArrayCall::axes(const AxisList &list, const Tensor &x)
   return axes;
 }
 
-const char *towardsFloats(DType dtype) {
-  return is_complex(dtype) ? "; take real(x), imag(x) or abs(x)" : "; use cast(x, DType::Float32)";
+void refuseType(const char *function, std::initializer_list<DTypeKind> kinds, const Tensor &x, SourceLocation where) {
+  if (is_complex(x.dtype()))
+    throw DTypeError(
+        absl::StrCat(function, ": takes ", names_of(kinds), ", not ", typeOf(x), "; take real(x), imag(x) or abs(x)"),
+        where);
+  throw DTypeError(
+      absl::StrCat(function, ": takes ", names_of(kinds), ", not ", typeOf(x), "; use cast(x, DType::Float32)"), where);
 }
 
 static Tensor numbersOf(const Operand &x, const ArrayCall &call, bool isTaken(DType),
                         std::initializer_list<DTypeKind> kinds) {
   Tensor value = x.toTensor();
   if (!isTaken(value.dtype()))
-    throw DTypeError(
-        absl::StrCat(call.function, ": takes ", names_of(kinds), ", not ", typeOf(value), towardsFloats(value.dtype())),
-        call.where);
+    refuseType(call.function, kinds, value, call.where);
   return value;
 }
 Tensor floatsOf(const Operand &x, const ArrayCall &call) { return numbersOf(x, call, is_floating, {DTypeKind::Float}); }

@@ -38,8 +38,9 @@ private:
 // An operand of floats, or of floats or complex numbers. DTypeError for others.
 Tensor floatsOf(const Operand &x, const ArrayCall &call);
 Tensor floatsOrComplexOf(const Operand &x, const ArrayCall &call);
-// What the message says of a tensor that should have floats: how to come to some.
-const char *towardsFloats(DType dtype);
+// The DTypeError of such an operand: says how to come to floats.
+[[noreturn]] void refuseType(const char *function, std::initializer_list<DTypeKind> kinds, const Tensor &x,
+                             SourceLocation where);
 
 // A number for each element whose order is the opposite one. Exact: integers don't overflow.
 Tensor inReverse(const Tensor &x);

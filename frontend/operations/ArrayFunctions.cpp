@@ -251,9 +251,7 @@ Histogram histogram(const Operand &x, std::int64_t bins) {
   Tensor all = x.toTensor();
   const DType dtype = all.dtype();
   if (!is_floating(dtype))
-    throw DTypeError(absl::StrCat("histogram: takes ", names_of({DTypeKind::Float}), ", not ", typeOf(all),
-                                  detail::towardsFloats(dtype)),
-                     where);
+    detail::refuseType("histogram", {DTypeKind::Float}, all, where);
   if (bins < 1)
     throw ValueError(absl::StrCat("histogram: the number of bins must be positive, not ", bins), where);
   constexpr std::int64_t kMostBins = std::int64_t(1) << 48; // more than any memory holds

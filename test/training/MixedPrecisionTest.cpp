@@ -119,14 +119,19 @@ TEST(MixedPrecision, FunctionsAreTracedForTheType) {
     EXPECT_EQ(f(x).to_vector<float>()[0], 2);
   }
   EXPECT_EQ(f(x).to_vector<float>()[0], 2.00390625f);
-  EXPECT_MISUSE(DTypeError, AutoCast(DType::Int32), "AutoCast: variables are read as floating-point numbers, not as int32");
+  EXPECT_MISUSE(DTypeError, AutoCast(static_cast<DType>(99)),
+                "AutoCast: variables are read as floating-point numbers, not as an unknown type");
+  EXPECT_MISUSE(DTypeError, AutoCast(DType::Int32),
+                "AutoCast: variables are read as floating-point numbers, not as int32");
 }
 
 // A gradient on whose way there is a number that float16 does not have.
 TEST(LossScale, KeepsSmallGradients) {
   for (bool compiled : {false, true}) {
     Variable w(tensor({1.0f}));
-    auto loss = [&] { return sum(cast(w, DType::Float16) * cast(tensor({0x1p8f}), DType::Float16)) * 0x1p-14 * 0x1p-14; };
+    auto loss = [&] {
+      return sum(cast(w, DType::Float16) * cast(tensor({0x1p8f}), DType::Float16)) * 0x1p-14 * 0x1p-14;
+    };
     optimizers::SGD plain(1.0), scaled(1.0, {}, {.loss_scale = 0x1p15});
     auto step = [&](const optimizers::Optimizer &by) {
       auto once = [&] { return by.minimize(loss, {w}); };
@@ -177,7 +182,8 @@ TEST(LossScale, SkipsWhatIsNotFiniteAndGrows) {
   EXPECT_MISUSE(ValueError, fixed.set_loss_scale(INFINITY), "sgd: loss_scale is at least 1, unlike inf");
   EXPECT_MISUSE(ValueError, optimizers::SGD(1.0, {}, {.loss_scale_growth_steps = -1}),
                 "sgd: loss_scale_growth_steps is not below 0, unlike -1");
-  EXPECT_MISUSE(DTypeError, fixed.scale_loss(tensor({1})), "sgd: scale_loss takes floating-point numbers, not int32[1]");
+  EXPECT_MISUSE(DTypeError, fixed.scale_loss(tensor({1})),
+                "sgd: scale_loss takes floating-point numbers, not int32[1]");
 }
 
 // Each kind of layer beside one in float32 that has its weights, with masks and in training.

@@ -18,10 +18,10 @@ class ModeScope;
 }
 
 // While an AutoCast lives, this thread reads variables as this type where they stand for a tensor: matmul(x, w), w + 1,
-// Tensor(w). Gradients with respect to the variable have the variable's type. Variables that have no floats stay as they
-// are, and so do the members of Variable: w.value(), w.dtype(), w.assign(). The innermost AutoCast counts, and one of
-// no type ends those around it. Functions that are called meanwhile are traced for the type. DTypeError for a type that
-// is not floating-point.
+// Tensor(w). Gradients with respect to the variable have the variable's type. Variables that have no floats stay as
+// they are, and so do the members of Variable: w.value(), w.dtype(), w.assign(). The innermost AutoCast counts, and one
+// of no type ends those around it. Functions that are called meanwhile are traced for the type. DTypeError for a type
+// that is not floating-point.
 class CALQUE_API AutoCast {
 public:
   explicit AutoCast(std::optional<DType> dtype, SourceLocation where = SourceLocation::current());
