@@ -337,6 +337,19 @@ std::vector<Case> allCases() {
     add("svd" + suffix, [=] { return compiled([](const Tensor &a) { return linalg::svdvals(a); }, matrices()); });
   }
 
+  // Fourier transforms: single ones, of which one is of a prime length, a batch, three dimensions, and a gradient.
+  auto waves = [](const Shape &shape) { return complex(lcg(23, shape, -1, 1), lcg(24, shape, -1, 1)); };
+  for (std::int64_t n : {1024, 1009, 65'536, 1'048'576})
+    add("fft_" + std::to_string(n), [=] { return compiled([](const Tensor &z) { return fft::fft(z); }, waves({n})); });
+  add("fft_1000x1024", [=] { return compiled([](const Tensor &z) { return fft::fft(z); }, waves({1000, 1024})); });
+  add("rfft_1000x1024",
+      [] { return compiled([](const Tensor &x) { return fft::rfft(x); }, lcg(23, {1000, 1024}, -1, 1)); });
+  add("fftn_128x128x128",
+      [=] { return compiled([](const Tensor &z) { return fft::fftn(z); }, waves({128, 128, 128})); });
+  add("fft_1000x1024_grad", [=] {
+    return compiled(grad([](const Tensor &z) { return sum(square(abs(fft::fft(z)))); }), waves({1000, 1024}));
+  });
+
   add("gelu_bias", [] {
     return compiled([](const Tensor &x, const Tensor &bias) { return gelu(x + bias); }, matrix(), lcg(8, {kColumns}));
   });

@@ -222,7 +222,7 @@ class Calque_PureOp<string mnemonic, list<Trait> traits = []> : Calque_Op<mnemon
 //
 // `signature` says which last dimensions of operands and results are the kernel's, as generalized ufuncs of NumPy do:
 // "(m,n),(n,k)->(m,k)". Equal names are equal sizes, and each of a result is that of an operand, or the smaller one of
-// two: "(m,n)->(m,min(m,n))". All dimensions before these count examples, and must be the same in all operands and results.
+// two: "(m,n)->(m,min(m,n))". A size that no operand has is one that the type rule knows. All dimensions before these count examples, and must be the same in all operands and results.
 // If the operation has an attribute `axis`, its signature is of one dimension, "(n)->(n)", which is that axis.
 //
 // runtime/libraries/KernelCall.h has what the kernel is given.

@@ -51,6 +51,7 @@ class Calque_PairsOp<string mnemonic, string typeRule> : Calque_PureOp<mnemonic>
   let notSaved = 1;
   let notDifferentiable = 1;
   let batchSame = 1;
+  let hasFolder = 1; // Fourier.cpp
 }
 def Calque_PartOfPairsOp : Calque_PairsOp<"part_of_pairs", "partOfPairs"> {
   let summary = "The first or the second of two numbers, which are the last dimension";

@@ -21,6 +21,8 @@ public:
   Lowered lower() {
     for (unsigned i = 0; i < op->getNumOperands(); ++i)
       checkSizes(i);
+    for (auto [result, dimensions] : llvm::zip_equal(op->getResults(), kernel.results))
+      addKnownSizes(cast<RankedTensorType>(result.getType()), dimensions);
     auto isEmpty = [&](auto each) { return constantOf(b.sizes.product(movedSizes(std::get<1>(each)))) == 0; };
     if (llvm::all_of(llvm::zip_equal(op->getResults(), kernel.results), isEmpty))
       return emptyResults();
@@ -103,6 +105,13 @@ private:
     }
     if (operand + 1 == op->getNumOperands())
       examples = llvm::map_to_vector(exampleSizes, [](const auto &each) { return each.second.size; });
+  }
+
+  // The sizes of a result that no operand has.
+  void addKnownSizes(RankedTensorType result, ArrayRef<ir::LibraryKernel::Size> own) {
+    for (auto [size, known] : llvm::zip_equal(own, result.getShape().take_back(own.size())))
+      if (!kernelSizes.contains(size.number))
+        kernelSizes[size.number].size = b.sizes.constant(known);
   }
 
   SizeList sizesOf(ArrayRef<unsigned> dimensions) const {

@@ -1,7 +1,7 @@
 # The kernels of libraries, each file of them; the records of operations name them. The standalone runtime has them, too.
 file(GLOB CALQUE_LIBRARY_KERNELS CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.cpp)
 
-# Small matrices are worked on by vectors. What each class of CPUs has is compiled alone, for it. Roots of negative numbers
+# Small matrices and Fourier transforms are worked on by vectors. What each class of CPUs has is compiled alone, for it. Roots of negative numbers
 # set no errno, and no one asks for exceptions of numbers.
 foreach(cpu Baseline Avx2 Avx512)
   set(options -O3 -fno-math-errno -fno-trapping-math -Wno-psabi)
@@ -10,6 +10,6 @@ foreach(cpu Baseline Avx2 Avx512)
   elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND cpu STREQUAL "Avx512")
     list(APPEND options -march=x86-64-v4)
   endif()
-  set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/SmallMatrices${cpu}.cpp PROPERTIES COMPILE_OPTIONS "${options}"
+  set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/SmallMatrices${cpu}.cpp ${CMAKE_CURRENT_LIST_DIR}/Fourier${cpu}.cpp PROPERTIES COMPILE_OPTIONS "${options}"
                               SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
 endforeach()

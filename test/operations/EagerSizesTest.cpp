@@ -164,8 +164,21 @@ TEST(EagerSizes, OfEachOperationShareCode) {
       "cholesky", "triangular_solve", "lu_factor", "lu_solve",    "matrix_inverse", "determinant",
       "adjugate", "slogdet",          "qr",        "qr_complete", "eigh",           "svd",
       "svd_full", "pseudo_inverse",   "expm"};
-  // They take complex numbers, or pairs, alone: ComplexTest.cpp.
-  const std::set<std::string_view> ofComplexNumbers{"real", "imag", "angle", "conj", "part_of_pairs"};
+  // They take complex numbers, or pairs, alone: ComplexTest.cpp, FftTest.cpp.
+  const std::set<std::string_view> ofComplexNumbers{"real",
+                                                    "imag",
+                                                    "angle",
+                                                    "conj",
+                                                    "part_of_pairs",
+                                                    "fourier",
+                                                    "fourier_parts",
+                                                    "fourier_pairs",
+                                                    "real_fourier",
+                                                    "real_fourier_parts",
+                                                    "real_fourier_pairs",
+                                                    "fourier_to_real",
+                                                    "fourier_to_real_parts",
+                                                    "fourier_to_real_pairs"};
   auto isMeant = [&](const OperationSchema &op) {
     return op.pure && !ofComplexNumbers.contains(op.mnemonic) && (op.numOperands > 0 || op.open) &&
            !inLoops.contains(op.mnemonic) && !ofMatrices.contains(op.mnemonic);

@@ -11,6 +11,7 @@
 #include "calque/debug.h"
 #include "calque/dtype.h"
 #include "calque/error.h"
+#include "calque/fft.h"
 #include "calque/function.h"
 #include "calque/functions.h"
 #include "calque/gradient_tape.h"

@@ -1,0 +1,79 @@
+#include "frontend/operations/FourierCalls.h"
+
+#include "absl/strings/str_cat.h"
+#include "calque/arrays/making.h"
+#include "calque/arrays/moving.h"
+
+namespace calque::detail {
+
+static bool isTransformed(DType dtype) { return dtype == DType::Float32 || dtype == DType::Float64; }
+
+Tensor TransformCall::complexOf(const Tensor &x) const {
+  if (is_complex(x.dtype()))
+    return x;
+  if (!isTransformed(x.dtype()))
+    throw DTypeError(absl::StrCat(function, ": takes float32, float64, complex64 and complex128, not ", typeOf(x),
+                                  "; use cast(x, DType::Float32)"),
+                     where);
+  return complex(x, zeros_like(x));
+}
+
+Tensor TransformCall::realOf(const Tensor &x) const {
+  if (!isTransformed(x.dtype()))
+    throw DTypeError(absl::StrCat(function, ": takes float32 and float64, not ", typeOf(x),
+                                  is_complex(x.dtype()) ? "; use real(x)" : "; use cast(x, DType::Float32)"),
+                     where);
+  return x;
+}
+
+void TransformCall::checkLength(std::int64_t n) const {
+  if (n < 1)
+    throw ValueError(absl::StrCat(function, ": the length must be 1 or more, not ", n), where);
+}
+
+std::int64_t TransformCall::knownSize(const Tensor &x, std::int64_t axis) const {
+  const Size size = x.shape()[static_cast<std::size_t>(axis)];
+  if (!size.is_known())
+    throw StateError(
+        absl::StrCat(function, ": the size along axis ", axis, " must be known while tracing, in ", typeOf(x)), where);
+  return size;
+}
+
+Tensor TransformCall::resized(const Tensor &x, std::int64_t axis, std::optional<std::int64_t> n) const {
+  const Size size = x.shape()[static_cast<std::size_t>(axis)];
+  if (!n) {
+    if (isKnownTo(size, 0))
+      throw ShapeError(
+          absl::StrCat(function, ": there is no transform of no numbers, along axis ", axis, " of ", typeOf(x)), where);
+    return x;
+  }
+  checkLength(*n);
+  if (isKnownTo(size, *n))
+    return x;
+  Tensor filled = x;
+  if (!size.is_known() || size < *n) {
+    std::vector<std::int64_t> low(static_cast<std::size_t>(x.rank()), 0), high = low;
+    high[static_cast<std::size_t>(axis)] = size.is_known() ? *n - size : *n;
+    filled = pad(x, low, high);
+  }
+  return size.is_known() && size < *n ? filled : rowsAlong(filled, axis, 0, *n);
+}
+
+Tensor TransformCall::axisLast(const Tensor &x, std::int64_t axis) const {
+  return axis == x.rank() - 1 ? x : moveaxis(x, axis, -1);
+}
+Tensor TransformCall::axisBack(const Tensor &x, std::int64_t axis) const {
+  return axis == x.rank() - 1 ? x : moveaxis(x, -1, axis);
+}
+
+Tensor TransformCall::constant(const std::vector<double> &values, std::optional<DType> dtype) const {
+  const DType type = dtype.value_or(default_dtype());
+  if (!is_floating(type))
+    throw DTypeError(absl::StrCat(function, ": the result is of a float type, not ", name_of(type)), where);
+  if (type == DType::Float64)
+    return tensor<double>(values);
+  const Tensor rounded = tensor<float>(std::vector<float>(values.begin(), values.end()));
+  return type == DType::Float32 ? rounded : cast(rounded, type);
+}
+
+} // namespace calque::detail
