@@ -82,6 +82,28 @@ Tensor recurrence(const Tensor &x, const Tensor &w) {
   return h;
 }
 
+// A pendulum after many steps. The gradient keeps the state of few of them.
+Tensor pendulum(const Tensor &start) {
+  Tensor angle = start, speed = scalar<double>(0.0);
+  for (Tensor i : range(20'000, {.checkpoint = true})) {
+    speed = speed - 0.001 * sin(angle);
+    angle = angle + 0.001 * speed;
+  }
+  return angle;
+}
+
+// How long it takes to its lowest point. The loop ends by itself.
+Tensor quarter(const Tensor &start) {
+  Tensor angle = start, speed = scalar<double>(0.0), before = angle, t = scalar<double>(0.0);
+  while (checkpointed(angle > 0)) {
+    before = angle;
+    speed = speed - 0.001 * sin(angle);
+    angle = angle + 0.001 * speed;
+    t = t + 0.001;
+  }
+  return t + 0.001 * angle / (before - angle); // where the line through the last two points is 0
+}
+
 int main() {
   std::cout << "collatz     " << function(collatz)(scalar(27)) << '\n';
   std::cout << "root        " << function(root)(scalar<double>(16.0)) << ' '
@@ -90,6 +112,8 @@ int main() {
   std::cout << "height      " << function(value_and_grad(height))(scalar<double>(2.0)).second << '\n';
   std::cout << "line search " << function(line_search)(tensor({3.0f, 0.5f}), tensor({-1.0f, 1.0f})) << '\n';
   std::cout << "recurrence  " << floor(function(recurrence)(ones({9, 2}), full({2, 2}, 0.5f)) * 1000) / 1000 << '\n';
+  std::cout << "pendulum    " << floor(function(grad(pendulum))(scalar<double>(1.0)) * 1e6) / 1e6 << '\n';
+  std::cout << "quarter     " << floor(function(grad(quarter))(scalar<double>(1.0)) * 1e3) / 1e3 << '\n';
   auto factorial = function([](const Tensor &n) {
     Tensor product = scalar<std::int64_t>(1);
     for (Tensor i : range(1, n + 1))

@@ -349,28 +349,33 @@ const void *Tensor::scalarData(DType dtype, SourceLocation where) const {
   return data;
 }
 
-Tensor::operator bool() const {
-  const detail::TensorImpl &impl = detail::implOf(*this);
+namespace detail {
+bool isTrue(const Tensor &x, SourceLocation where, native::LoopMarks marks) {
+  const TensorImpl &impl = implOf(x);
   if (impl.trace) {
-    if (!detail::currentTrace() || !detail::currentTrace()->sees(impl.trace))
-      detail::throwLeaked(impl, impl.where);
+    if (!currentTrace() || !currentTrace()->sees(impl.trace))
+      throwLeaked(impl, where);
     if (!impl.type->isStatic())
       throw ShapeError(absl::StrCat("a tensor of type ", impl.type->str(),
                                     " is used as a condition (bool), which needs one element"),
-                       impl.where);
+                       where);
   }
   if (impl.type->numElements() != 1)
     throw ShapeError(
         absl::StrCat("a tensor of shape ", schema::shapeString(impl.type->dims),
                      " is used as a condition (bool), which needs one element; use where(condition, x, y), "
                      "and logical_and and logical_or for && and ||"),
-        impl.where);
+        where);
   if (impl.trace)
-    return detail::decideOn(*this, impl.where);
-  const void *data = scalarData(impl.type->dtype, impl.where);
-  return dispatch_all(impl.type->dtype,
-                      [&]<typename T>(std::type_identity<T>) { return *static_cast<const T *>(data) != T(); });
+    return decideOn(x, where, marks);
+  const std::byte *data = x.bytes(where).data();
+  return dispatch_all(impl.type->dtype, [&]<typename T>(std::type_identity<T>) {
+    return *static_cast<const T *>(static_cast<const void *>(data)) != T();
+  });
 }
+} // namespace detail
+
+Tensor::operator bool() const { return detail::isTrue(*this, detail::implOf(*this).where); }
 
 std::ostream &operator<<(std::ostream &os, const Tensor &x) {
   if (!x.defined())

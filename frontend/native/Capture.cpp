@@ -61,7 +61,7 @@ bool HostDecisions::choose(const schema::SourceLine &line) {
   return timesAt[{line.file, line.line}]++ % 2 == 1;
 }
 
-bool HostDecisions::decide(Trace &trace, const Tensor &x, bool isDeclared, SourceLocation where) {
+bool HostDecisions::decide(Trace &trace, const Tensor &x, LoopMarks marks, SourceLocation where) {
   ValueId value = trace.valueOf(x, where);
   if (auto found = known.find(value); found != known.end()) {
     if (++repeated > kMostRepetitions)
@@ -73,7 +73,7 @@ bool HostDecisions::decide(Trace &trace, const Tensor &x, bool isDeclared, Sourc
     fail("it does not come to an end", where);
   ValueId condition = trace.valueOf(conditionOf(x, where), where);
   bool taken = choose(lineOf(where));
-  made_.push_back({condition, trace.recording.ops().size(), taken, isDeclared, lineOf(where)});
+  made_.push_back({condition, trace.recording.ops().size(), taken, marks, lineOf(where)});
   known[value] = known[condition] = taken;
   questions.clear();
   return taken;
@@ -83,11 +83,11 @@ Question HostDecisions::questionAt(SourceLocation where) {
   return {where.file, where.line, questions[{where.file, where.line}]++};
 }
 
-bool decideOn(const Tensor &x, SourceLocation where, bool isDeclared) {
+bool decideOn(const Tensor &x, SourceLocation where, LoopMarks marks) {
   Trace &trace = *currentTrace();
   if (!trace.decisions)
     trace.decisions = std::make_shared<HostDecisions>();
-  return trace.decisions->decide(trace, x, isDeclared, userLine(where));
+  return trace.decisions->decide(trace, x, marks, userLine(where));
 }
 
 //===-- Runs ------------------------------------------------------------------------------------===//
@@ -281,7 +281,7 @@ private:
       for (; prefix.size() < made.size() && made[prefix.size()].position <= position;) {
         const HostDecisions::Made &decision = made[prefix.size()];
         path.decisions.push_back(
-            {numberOf(decision.condition), path.steps.size(), decision.taken, decision.isDeclared, decision.line});
+            {numberOf(decision.condition), path.steps.size(), decision.taken, decision.marks, decision.line});
         prefix += decision.taken ? '1' : '0';
       }
     };

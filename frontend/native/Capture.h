@@ -19,14 +19,15 @@ public:
   explicit HostDecisions(native::Decisions wanted = {}) : wanted(std::move(wanted)) {}
 
   // A value that was decided on before gets the same answer.
-  bool decide(Trace &trace, const Tensor &x, bool isDeclared, SourceLocation where);
+  bool decide(Trace &trace, const Tensor &x, native::LoopMarks marks, SourceLocation where);
   // The next question of a line to a tape.
   Question questionAt(SourceLocation where);
 
   struct Made {
     schema::ValueId condition;
     std::size_t position; // the number of operations before it
-    bool taken, isDeclared;
+    bool taken;
+    native::LoopMarks marks;
     schema::SourceLine line;
   };
   const std::vector<Made> &made() const { return made_; }
@@ -49,8 +50,9 @@ private:
 };
 
 // Decides whether a traced tensor's only element is not zero, and records the decision in the current trace.
-// `isDeclared`: the tensor is the condition of a loop whose iterations are all alike by declaration.
-bool decideOn(const Tensor &x, SourceLocation where, bool isDeclared = false);
+bool decideOn(const Tensor &x, SourceLocation where, native::LoopMarks marks = {});
+// Whether a tensor's only element is not zero, as Tensor::operator bool says it.
+bool isTrue(const Tensor &x, SourceLocation where, native::LoopMarks marks = {});
 
 // The result of a run of a lambda: its tensors, and a text of the parts that are not tensors. Results that differ in
 // such parts have different texts.

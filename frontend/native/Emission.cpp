@@ -6,6 +6,7 @@
 #include "frontend/core/CallNames.h"
 #include "frontend/core/Trace.h"
 #include "frontend/native/Following.h"
+#include "frontend/native/ParameterTypes.h"
 #include "frontend/native/UnknownSizes.h"
 #include "frontend/native/Ways.h"
 
@@ -34,9 +35,11 @@ class GraphEmission {
 public:
   GraphEmission(const Graph &graph, const std::vector<std::vector<Sample>> &samples, const Vocabulary &vocabulary,
                 bool counts)
-      : graph(graph), samples(samples), vocabulary(vocabulary), counts(counts), ways(graph), sizes(graph, vocabulary) {}
+      : graph(graph), vocabulary(vocabulary), types(graph, samples, vocabulary), counts(counts), ways(graph),
+        sizes(graph, vocabulary) {}
 
   std::vector<Tensor> run() {
+    requireLoops();
     States ends = ways.reach(graph[Graph::kStart].edges[0].to, {});
     std::erase_if(ends, [&](int q) { return !graph[q].isEnd || graph[q].throws; });
     if (ends.empty())
@@ -56,6 +59,15 @@ public:
   }
 
 private:
+  // A range or a tensor may be gone through in no loop, where the first iteration returns.
+  void requireLoops() const {
+    for (int q = 1; q < static_cast<int>(graph.size()); ++q)
+      if (graph[q].marks.isCheckpointed && !graph[q].marks.isDeclared && ways.loopOf(q, {}).empty())
+        throw NotCaptured{"checkpointed() is about the C++ loop whose condition it is given, and this condition is in "
+                          "no loop on tensors",
+                          graph[q].line};
+  }
+
   // What an end returns, as messages say it.
   std::string typesOf(int end) const {
     std::string_view text = vocabulary.messageOf(graph[end].end);
@@ -103,39 +115,9 @@ private:
 
   //===-- Outcomes as results of operations -----------------------------------------------------===//
 
-  const schema::TensorType &typeOf(int state, std::size_t parameter) const {
-    if (samples[static_cast<std::size_t>(state)].size() <= parameter)
-      return typeOfArgument(state, parameter);
-    auto [node, value] = samples[static_cast<std::size_t>(state)][parameter];
-    if (value < 0)
-      return vocabulary.typeOfOutside(value);
-    while (node->parent && value < node->parent->endValue)
-      node = node->parent;
-    auto step = std::ranges::upper_bound(node->steps, value, {}, &PathStep::first) - 1;
-    return *vocabulary.typeOf(step->kind, static_cast<std::size_t>(value - step->first));
-  }
-  // Of a parameter that no run shows: by what an edge gives it.
-  const schema::TensorType &typeOfArgument(int state, std::size_t parameter) const {
-    for (std::size_t from = 0; from < graph.size(); ++from)
-      for (const Edge &edge : graph.states[from].edges) {
-        if (edge.to != state || edge.arguments[parameter].from == Origin::From::None)
-          continue;
-        const Origin &given = edge.arguments[parameter];
-        if (given.from == Origin::From::Parameter)
-          return typeOf(static_cast<int>(from), static_cast<std::size_t>(given.number));
-        if (given.from == Origin::From::Outside)
-          return vocabulary.typeOfOutside(given.number);
-        for (const std::vector<GraphStep> *steps : {&graph.states[from].steps, &edge.steps})
-          for (const GraphStep &step : *steps)
-            if (given.number >= step.local)
-              if (auto type = vocabulary.typeOf(step.kind, static_cast<std::size_t>(given.number - step.local)))
-                return *type;
-      }
-    throw NotCaptured{"a value has no type", graph[state].line};
-  }
   // What a parameter is on ways on which nothing looks at it.
   Tensor unusedValue(int state, std::size_t parameter) const {
-    const schema::TensorType &type = typeOf(state, parameter);
+    const schema::TensorType &type = types.of(state, parameter);
     if (type.isStatic())
       return zeros(Shape(type.dims), type.dtype, lineOf(state));
     const std::optional<Shape> shape = sizes.shapeOf(state, parameter, around);
@@ -488,8 +470,9 @@ private:
       return nested(where, [&] { return body(variables); });
     };
     const std::optional<std::size_t> most = ways.isEnded(q, loop) ? std::nullopt : graph[q].iterations;
+    const WhileOptions options{.checkpoint = ways.isCheckpointed(q, loop)};
     if (!counts || (!most && !ways.hasInnerLoop(q, loop)))
-      return runWhile("while", condition, inRegion, initial, {}, where);
+      return runWhile("while", condition, inRegion, initial, options, where);
     // A loop on scalars is computed in registers, which a check inside of it would prevent.
     const bool isScalarLoop = isScalar || std::ranges::all_of(loop, [&](int state) { return hasScalars(state); });
     const bool carries = isScalarLoop && ways.hasInnerLoop(q, loop);
@@ -527,7 +510,7 @@ private:
             requireNotBeyond();
           return produced;
         },
-        initial, {}, where);
+        initial, options, where);
     isScalar = wasScalar;
     beyond = before;
     auto mayBe = [&](const Tensor &now) {
@@ -572,8 +555,8 @@ private:
   }
 
   const Graph &graph;
-  const std::vector<std::vector<Sample>> &samples;
   const Vocabulary &vocabulary;
+  const ParameterTypes types;
   const bool counts; // iterations
   const Ways ways;
   mutable UnknownSizes sizes;              // finds them where it is asked first

@@ -52,6 +52,7 @@ struct State {
   // The number of iterations that were followed, if the state begins a loop. std::nullopt: the state ends a loop, which
   // it is in, after iterations that are all known.
   std::optional<std::size_t> iterations = 0;
+  LoopMarks marks; // of a decision
 
   bool isGate() const { return counter >= 0; }
   template <typename Visit> void forEachEdge(Visit visit) const {

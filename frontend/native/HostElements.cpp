@@ -75,7 +75,7 @@ void TracedElements::next() {
 
 bool TracedElements::isAtEnd() {
   if (!isThere)
-    ended = ended || !decideOn(goesOn, where, true);
+    ended = ended || !decideOn(goesOn, where, {.isDeclared = true});
   isThere = !ended;
   return ended;
 }

@@ -45,7 +45,36 @@ Range range(const Operand &begin, const Operand &end, const Operand &step) {
 
 Range range(const Operand &end) { return range(Operand(0, end.where()), end); }
 
-LoopIterator Range::begin(SourceLocation where) const { return LoopIterator(Tensor(), first_, end_, step_, where); }
+Range range(const Operand &begin, const Operand &end, RangeOptions options) {
+  Range made = range(begin, end, Operand(options.step, begin.where()));
+  return options.checkpoint ? checkpointed(std::move(made)) : made;
+}
+
+Range range(const Operand &end, RangeOptions options) { return range(Operand(0, end.where()), end, options); }
+
+Range checkpointed(Range range) {
+  range.isCheckpointed_ = true;
+  return range;
+}
+
+LoopIterator Range::begin(SourceLocation where) const {
+  LoopIterator iterator(Tensor(), first_, end_, step_, where);
+  iterator.isCheckpointed_ = isCheckpointed_;
+  return iterator;
+}
+
+Checkpointed checkpointed(const Operand &x) {
+  const SourceLocation where = CallSite::resolve(x.where());
+  return Checkpointed(x.toTensor(), where);
+}
+
+Checkpointed::operator bool() const { return isTrue(x_, where_, {.isCheckpointed = true}); }
+
+LoopIterator Checkpointed::begin(SourceLocation where) const {
+  LoopIterator iterator = x_.begin(where);
+  iterator.isCheckpointed_ = true;
+  return iterator;
+}
 
 LoopIterator Tensor::begin(SourceLocation where) const {
   where = CallSite::resolve(where);
@@ -89,7 +118,9 @@ bool LoopIterator::operator==(std::default_sentinel_t) const {
     return isAtEnd(counts_->at, counts_->end, counts_->step);
   if (!goesOn_.defined())
     return isAtEnd(*knownNumber(at_), *knownNumber(end_), *knownNumber(step_));
-  return goesOn_.impl()->trace && currentTrace() ? !decideOn(goesOn_, where_, true) : !bool(goesOn_);
+  return goesOn_.impl()->trace && currentTrace()
+             ? !decideOn(goesOn_, where_, {.isDeclared = true, .isCheckpointed = isCheckpointed_})
+             : !bool(goesOn_);
 }
 
 const Tensor &LoopIterator::operator*() const {

@@ -245,7 +245,10 @@ Learner::Learnt Learner::result(const CounterWords &words) const {
   for (std::size_t q = 1; q < graph.size(); ++q) {
     State &state = learnt.graph.states[q];
     state.iterations = iterations[q];
-    if (representatives[q] && representatives[q]->isDeclared)
+    if (!representatives[q])
+      continue;
+    state.marks = representatives[q]->marks;
+    if (state.marks.isDeclared)
       state.iterations = std::nullopt;
   }
   separateLoops(learnt.graph, learnt.samples);

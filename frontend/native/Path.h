@@ -27,11 +27,17 @@ struct PathStep {
   Value first = 0; // of its results; a step without results has a number, too
 };
 
+// What a decision says of the loop that it is about.
+struct LoopMarks {
+  bool isDeclared = false;     // the loop's iterations are all alike by declaration
+  bool isCheckpointed = false; // see checkpointed()
+};
+
 struct Decision {
   Value condition = 0;
   std::size_t position = 0; // the number of steps before it
   bool taken = false;
-  bool isDeclared = false; // the decision of a loop whose iterations are all alike by declaration
+  LoopMarks marks;
   schema::SourceLine line;
 };
 

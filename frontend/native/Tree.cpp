@@ -38,7 +38,7 @@ void Tree::insert(const Path &path, std::size_t mostDecisions) {
         node->results = path.results;
       } else {
         node->condition = path.decisions[k].condition;
-        node->isDeclared = path.decisions[k].isDeclared;
+        node->marks = path.decisions[k].marks;
         node->line = path.decisions[k].line;
       }
     } else {

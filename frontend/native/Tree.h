@@ -20,7 +20,7 @@ struct Node {
   Kind end = 0;
   std::vector<Value> results;
   Value condition = 0;
-  bool isDeclared = false; // see Decision
+  LoopMarks marks;         // see Decision
   schema::SourceLine line; // of the condition
   Node *children[2] = {nullptr, nullptr};
   // How the gates on the way from the parent decided, if a counter reached its limit there: see Navigator::gates.

@@ -81,6 +81,14 @@ bool Ways::hasInnerLoop(int q, const States &loop) const {
   return std::ranges::any_of(loop, [&](int state) { return state != q && !loopOf(state, {q}).empty(); });
 }
 
+bool Ways::isCheckpointed(int q, const States &loop) const {
+  auto isInInnerLoop = [&](int state) {
+    return std::ranges::any_of(loop, [&](int inner) { return inner != q && loopOf(inner, {q}).contains(state); });
+  };
+  return std::ranges::any_of(loop,
+                             [&](int state) { return graph[state].marks.isCheckpointed && !isInInnerLoop(state); });
+}
+
 States Ways::joined(const States &a, const States &b) {
   States both = a;
   both.insert(b.begin(), b.end());

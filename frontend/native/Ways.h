@@ -31,6 +31,8 @@ public:
   bool isEnded(int q, const States &loop) const;
   // Whether another loop is in a loop.
   bool hasInnerLoop(int q, const States &loop) const;
+  // Whether a decision in a loop, and in no other loop inside of it, has a checkpoint.
+  bool isCheckpointed(int q, const States &loop) const;
 
   static States joined(const States &a, const States &b);
 

@@ -1,5 +1,6 @@
 // Must not compile, each for a reason of its own: branches of different types, bodies and steps that take another
-// number of arguments or return something else than the next state, conditions that are no tensor.
+// number of arguments or return something else than the next state, conditions that are no tensor, a checkpoint of a
+// bool.
 #include "calque/control_flow.h"
 
 using namespace calque;
@@ -24,6 +25,7 @@ using namespace calque;
 #define CASE_number_range 18
 #define CASE_number_scan 19
 #define CASE_number_fold 20
+#define CASE_checkpointed_and 21
 #define SELECT(name) CASE_##name
 #define SELECTED(name) SELECT(name)
 
@@ -71,5 +73,8 @@ void call(const Tensor &x) {
   scan([](const Tensor &y, const Tensor &z) { return std::pair(y, z); }, 0.0f, x);
 #elif SELECTED(ARGUMENT) == CASE_number_fold
   fold([](const Tensor &y, const Tensor &z) { return y + z; }, 0.0f, x);
+#elif SELECTED(ARGUMENT) == CASE_checkpointed_and
+  for (Tensor y = x; checkpointed(y < 3 && x < 3);)
+    y = y + 1;
 #endif
 }

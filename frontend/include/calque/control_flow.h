@@ -43,7 +43,7 @@ struct WhileOptions {
 
 struct RangeOptions {
   std::int64_t step = 1;   // not 0
-  bool checkpoint = false; // as that of WhileOptions
+  bool checkpoint = false; // as that of WhileOptions; of a C++ loop over a range, see checkpointed()
 };
 
 struct ScanOptions {
@@ -300,9 +300,11 @@ public:
 
 private:
   friend CALQUE_API Range range(const Operand &, const Operand &, const Operand &);
+  friend CALQUE_API Range checkpointed(Range);
   Range(Tensor first, Tensor end, Tensor step)
       : first_(std::move(first)), end_(std::move(end)), step_(std::move(step)) {}
   Tensor first_, end_, step_;
+  bool isCheckpointed_ = false;
 };
 
 // All arguments are C++ integers, sizes or integer scalars (else ShapeError). ValueError for a step of 0;
@@ -310,6 +312,41 @@ private:
 CALQUE_API Range range(const Operand &begin, const Operand &end, const Operand &step = 1);
 // The numbers 0, 1, ... before `end`.
 CALQUE_API Range range(const Operand &end);
+// With options: `for (Tensor i : range(n, {.checkpoint = true}))`.
+CALQUE_API Range range(const Operand &begin, const Operand &end, RangeOptions options);
+CALQUE_API Range range(const Operand &end, RangeOptions options);
+
+// The condition of a C++ loop, or the tensor whose slices it goes through, with a checkpoint: see checkpointed().
+class CALQUE_API Checkpointed {
+public:
+  // As that of Tensor.
+  explicit operator bool() const;
+  LoopIterator begin(SourceLocation where = SourceLocation::current()) const;
+  std::default_sentinel_t end() const { return {}; }
+
+private:
+  friend CALQUE_API Checkpointed checkpointed(const Operand &);
+  Checkpointed(Tensor x, SourceLocation where) : x_(std::move(x)), where_(where) {}
+  Tensor x_;
+  SourceLocation where_;
+};
+
+// Gives a C++ loop the meaning of WhileOptions::checkpoint: in a trace, reverse mode keeps the variables of about
+// 3 sqrt(n) of n iterations, and computes the others again. Eagerly it changes nothing, and an eager tape keeps all.
+//
+//   while (checkpointed(error > tolerance))
+//     ...
+//   for (Tensor row : checkpointed(xs))
+//     ...
+//   for (Tensor i : checkpointed(range(n))) // as range(n, {.checkpoint = true})
+//     ...
+//
+// A condition belongs to the innermost C++ loop on tensors around it, be it the loop's own or one that leaves it:
+// `if (checkpointed(done)) break;`. A function whose condition is in no such loop is refused (StateError).
+CALQUE_API Checkpointed checkpointed(const Operand &x);
+CALQUE_API Range checkpointed(Range range);
+// `a && b` is a C++ number already: write checkpointed(a) && b.
+template <std::same_as<bool> T> Checkpointed checkpointed(T) = delete;
 
 // Calls the step for each slice of xs along axis 0. xs is a tensor, or a structure of tensors with the same size along
 // axis 0. The step takes the carry and a slice, and returns a pair: the next carry and a result. scan returns the last

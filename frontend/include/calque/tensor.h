@@ -132,6 +132,7 @@ public:
 private:
   friend class Tensor;
   friend class Range;
+  friend class Checkpointed;
   // Iterates over slices of `rows` unless that tensor is empty. `first`, `end` and `step` are int64 scalars.
   struct Counts {
     std::int64_t at, end, step;
@@ -142,6 +143,7 @@ private:
   Tensor rows_, at_, end_, step_;
   std::optional<Counts> counts_; // eagerly
   Tensor goesOn_;                // in a trace
+  bool isCheckpointed_ = false;  // as WhileOptions::checkpoint
   mutable Tensor element_;       // empty until it is read
   SourceLocation where_;
 };
