@@ -218,9 +218,14 @@ void findEndingGates(Graph &graph) {
   }
 }
 
-// Of the edges that close loops with one begin: those of an inner loop. The edges of the outer loop pass a decision
-// that ends that loop, or a gate of the counter that does, and those of the inner loop do not.
-std::vector<std::pair<int, std::size_t>> innerEdges(const Graph &graph, int begin) {
+// Of the edges that close loops with one begin: those of an inner loop, and the line of the outer loop. The edges of
+// the outer loop pass a decision that ends that loop, or a gate of the counter that does, and those of the inner loop
+// do not.
+struct InnerLoop {
+  std::vector<std::pair<int, std::size_t>> edges;
+  schema::SourceLine lineAround;
+};
+InnerLoop innerLoopAt(const Graph &graph, int begin) {
   std::vector<std::vector<int>> before(graph.size());
   for (int q = 0; q < static_cast<int>(graph.size()); ++q)
     graph[q].forEachEdge(
@@ -244,7 +249,7 @@ std::vector<std::pair<int, std::size_t>> innerEdges(const Graph &graph, int begi
           }))
         inner.push_back(edge);
     if (!inner.empty() && inner.size() < closing.size())
-      return inner;
+      return {std::move(inner), graph[ending].line};
   }
   return {};
 }
@@ -258,10 +263,10 @@ void separateLoops(Graph &graph, std::vector<std::vector<Sample>> &samples) {
     for (int q = 1; q < static_cast<int>(graph.size()) && !changed; ++q) {
       if (graph.loopOf(q).empty())
         continue;
-      const std::vector<std::pair<int, std::size_t>> inner = innerEdges(graph, q);
+      const auto [inner, lineAround] = innerLoopAt(graph, q);
       if (inner.empty())
         continue;
-      const int begin = addState(graph, samples, graph[q].line);
+      const int begin = addState(graph, samples, lineAround);
       samples[static_cast<std::size_t>(begin)] = samples[static_cast<std::size_t>(q)];
       graph[begin].numParameters = graph[q].numParameters;
       graph[begin].iterations = graph[q].iterations.value_or(0);
