@@ -117,4 +117,12 @@ int main() {
   Tensor x = tensor({0.0f, 1.0f, 2.0f, 3.0f});
   train(x, 2 * x + 1);
   std::cout << "line        " << floor(line.value() * 100 + 0.5f) / 100 << '\n';
+
+  // A gradient that would keep more than 1 MiB of the iterations: the loop gets a checkpoint, and a warning says so.
+  set_loop_memory(std::size_t(1) << 20);
+  auto decay = function(grad([](const Tensor &rate) {
+    return for_range(0, 100'000, scalar<double>(1.0),
+                     [&](const Tensor &, const Tensor &y) { return y - 0.0001 * rate * y; });
+  }));
+  std::cout << "decay       " << floor(decay(scalar<double>(0.5)) * 1e4) / 1e4 << '\n';
 }

@@ -2,6 +2,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/SystemMemory.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -195,19 +196,6 @@ void markAsUsedAgain(int file, const struct stat &status) {
 constexpr std::uint64_t kShares = 32;
 
 bool isAbsolute(const char *path) { return path && path[0] == '/'; }
-
-std::optional<std::uint64_t> bytesNamed(std::string_view text) {
-  std::uint64_t number = 0;
-  auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (fault != std::errc() || number == 0)
-    return std::nullopt;
-  std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
-  constexpr std::string_view units = "KMGT";
-  std::size_t power = unit.empty() ? 0 : units.find(unit[0]) + 1;
-  if (unit.size() > 1 || (!unit.empty() && power == 0) || number > UINT64_MAX >> (10 * power))
-    return std::nullopt;
-  return number << (10 * power);
-}
 
 } // namespace
 

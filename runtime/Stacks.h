@@ -56,6 +56,8 @@ public:
   // Throws std::bad_alloc; then nothing has changed.
   Entry *allocate(size_t elements) {
     const size_t bytes = bytesOf(elements);
+    if (allBytes + bytes > limit)
+      passLimit();
     if (blocks.empty() || blocks.back().bytes() - used < bytes) {
       // Blocks grow with what is there, so that their number stays small.
       size_t next = blocks.empty() ? kFirstBlock : std::min(2 * blocks.back().bytes(), kLargestBlock);
@@ -82,10 +84,18 @@ public:
     return entry;
   }
 
+  // With more bytes than these the call is to end, as if there was no memory. Not if `mayGoOn`, where it is given, says
+  // so: then there is no limit any more.
+  size_t limit = ~size_t(0);
+  const bool *mayGoOn = nullptr;
+  bool isPassed = false;
+
   // The bytes for which there was no memory, until the error of the loop that asked for them is noted.
   size_t lacking = 0;
 
 private:
+  void passLimit(); // throws std::bad_alloc
+
   static constexpr size_t kFirstBlock = 4096, kLargestBlock = size_t(64) << 20;
   std::vector<Buffer> blocks;
   size_t used = 0, allBytes = 0; // of the last block, and of all

@@ -1,9 +1,9 @@
 #include "runtime/SystemMemory.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
-#include <optional>
 
 namespace calque::runtime {
 namespace {
@@ -59,6 +59,26 @@ size_t availableMemory() noexcept {
        ofTheGroup("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat"),
        ofTheGroup("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes",
                   "/sys/fs/cgroup/memory/memory.stat")});
+}
+
+size_t totalMemory() noexcept {
+  std::optional<size_t> ofTheSystem = Numbers("/proc/meminfo").of("MemTotal:");
+  return std::min({ofTheSystem ? *ofTheSystem * 1024 : Unknown,
+                   Numbers("/sys/fs/cgroup/memory.max").first().value_or(Unknown),
+                   Numbers("/sys/fs/cgroup/memory/memory.limit_in_bytes").first().value_or(Unknown)});
+}
+
+std::optional<std::uint64_t> bytesNamed(std::string_view text) {
+  std::uint64_t number = 0;
+  auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (fault != std::errc() || number == 0)
+    return std::nullopt;
+  std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
+  constexpr std::string_view units = "KMGT";
+  std::size_t power = unit.empty() ? 0 : units.find(unit[0]) + 1;
+  if (unit.size() > 1 || (!unit.empty() && power == 0) || number > UINT64_MAX >> (10 * power))
+    return std::nullopt;
+  return number << (10 * power);
 }
 
 } // namespace calque::runtime

@@ -4,6 +4,7 @@
 #include "frontend/compiled/CompilerLibrary.h"
 #include "frontend/compiled/CompilerSettings.h"
 #include "frontend/compiled/KnownCode.h"
+#include "frontend/compiled/LoopMemory.h"
 #include "frontend/compiled/Profile.h"
 #include "frontend/operations/UserOperationRegistry.h"
 #include "runtime/Fork.h"
@@ -20,6 +21,7 @@ std::uint64_t compilationCount() { return compilations.load(); }
 
 namespace {
 std::unique_ptr<const Code> codeOf(const schema::Recording &recording, CompiledProgram program,
+                                   const CompileOptions &options,
                                    std::vector<std::shared_ptr<const HostFunction>> hostFunctions) {
   isProfiled(); // before the plan is made
   auto code = std::make_unique<Code>();
@@ -34,6 +36,9 @@ std::unique_ptr<const Code> codeOf(const schema::Recording &recording, CompiledP
   };
   if (std::ranges::any_of(code->executable->sites, tellsObject))
     code->hasBegun = std::make_shared<std::atomic<bool>>(false);
+  else if (std::ranges::find(code->executable->sites, Site::Kind::OutOfMemory, &Site::kind) !=
+           code->executable->sites.end())
+    code->loopMemory = std::make_shared<LoopMemory>(recording, options);
   return code;
 }
 } // namespace
@@ -43,7 +48,7 @@ std::unique_ptr<const Code> find(const schema::Recording &recording, const Compi
                                  std::vector<std::shared_ptr<const HostFunction>> hostFunctions) {
   runtime::ForkSection section;
   std::optional<CompiledProgram> program = KnownCode::ofProcess().find(recording, options);
-  return program ? codeOf(recording, *std::move(program), std::move(hostFunctions)) : nullptr;
+  return program ? codeOf(recording, *std::move(program), options, std::move(hostFunctions)) : nullptr;
 }
 std::unique_ptr<const Code> compile(const schema::Recording &recording, const CompileOptions &options,
                                     std::vector<std::shared_ptr<const HostFunction>> hostFunctions,
@@ -65,7 +70,7 @@ std::unique_ptr<const Code> compile(const schema::Recording &recording, const Co
                        line.line && !isInStandardLibrary(line) ? line : where);
   }
   known.add(recording, options, *compiled.program);
-  return codeOf(recording, *std::move(compiled.program), std::move(hostFunctions));
+  return codeOf(recording, *std::move(compiled.program), options, std::move(hostFunctions));
 }
 } // namespace
 
@@ -76,8 +81,9 @@ std::unique_ptr<const Code> knownCode(const schema::Recording &recording,
 
 std::unique_ptr<const Code> installedCode(const schema::Recording &recording) {
   runtime::ForkSection section;
-  std::optional<CompiledProgram> program = KnownCode::ofProcess().findInstalled(recording, compileOptions());
-  return program ? codeOf(recording, *std::move(program), {}) : nullptr;
+  const CompileOptions options = compileOptions();
+  std::optional<CompiledProgram> program = KnownCode::ofProcess().findInstalled(recording, options);
+  return program ? codeOf(recording, *std::move(program), options, {}) : nullptr;
 }
 
 std::unique_ptr<const Code> compileUnknown(const schema::Recording &recording,
@@ -91,6 +97,12 @@ std::unique_ptr<const Code> compileRecording(const schema::Recording &recording,
                                              SourceLocation where, bool checkNumerics) {
   CompileOptions options = compileOptions();
   options.checkNumerics = checkNumerics;
+  return compileRecording(recording, std::move(hostFunctions), where, options);
+}
+
+std::unique_ptr<const Code> compileRecording(const schema::Recording &recording,
+                                             std::vector<std::shared_ptr<const HostFunction>> hostFunctions,
+                                             SourceLocation where, const CompileOptions &options) {
   std::unique_ptr<const Code> code = find(recording, options, hostFunctions);
   return code ? std::move(code) : compile(recording, options, std::move(hostFunctions), where);
 }

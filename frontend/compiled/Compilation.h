@@ -10,6 +10,8 @@
 
 namespace calque::detail {
 
+class LoopMemory;
+
 // Native code, and the types of its results and variables.
 struct Code {
   // The sizes, computed once, if code of unknown sizes serves calls of one shape only.
@@ -22,6 +24,8 @@ struct Code {
   std::vector<TypeRef> variables;
   std::vector<std::shared_ptr<const HostFunction>> hostFunctions; // by the numbers of the recording's host calls
   std::optional<Sizes> sizes = {};
+  // Of code whose loops keep values for gradients, and whose call may be repeated; else null.
+  std::shared_ptr<LoopMemory> loopMemory = {};
   // Whether the objects of its ordered operations have been told of the code. Null if it has none that name an object.
   std::shared_ptr<std::atomic<bool>> hasBegun = {};
 };
@@ -39,6 +43,10 @@ std::unique_ptr<const Code> compileUnknown(const schema::Recording &recording,
 std::unique_ptr<const Code> compileRecording(const schema::Recording &recording,
                                              std::vector<std::shared_ptr<const HostFunction>> hostFunctions,
                                              SourceLocation where, bool checkNumerics = false);
+// The same with any options.
+std::unique_ptr<const Code> compileRecording(const schema::Recording &recording,
+                                             std::vector<std::shared_ptr<const HostFunction>> hostFunctions,
+                                             SourceLocation where, const CompileOptions &options);
 
 } // namespace calque::detail
 #endif

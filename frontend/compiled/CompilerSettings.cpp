@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "calque/error.h"
+#include "calque/loop_memory.h"
 #include "frontend/core/Numerics.h"
 
 #include <cstdlib>
@@ -43,6 +44,7 @@ CompileOptions optionsByEnvironment() {
       !threads.empty() && (threads.find_first_not_of("0123456789") != std::string::npos ||
                            threads.find_first_not_of('0') == std::string::npos))
     throw ValueError(absl::StrCat("CALQUE_NUM_THREADS is '", threads, "' and must be a positive number"));
+  loop_memory(); // fails for what CALQUE_LOOP_MEMORY must not be
   if (std::string target = setting("CALQUE_TARGET"); !target.empty())
     options.cpu = targetOf(target, options.cpu);
   return options;

@@ -3,6 +3,7 @@
 #include "absl/container/fixed_array.h"
 #include "absl/strings/str_cat.h"
 #include "frontend/compiled/HostOfCall.h"
+#include "frontend/compiled/LoopMemory.h"
 #include "frontend/compiled/OrderedCode.h"
 #include "frontend/compiled/VariableLocks.h"
 #include "runtime/Stacks.h"
@@ -38,6 +39,12 @@ bool runPlan(const Executable &executable, CalqueCallFrame &frame, const Caller 
     throw MemoryError(absl::StrCat(whose(caller), "there is no memory for what a branch, a loop or a kernel computes"),
                       caller.where);
   }
+}
+
+[[noreturn]] void throwPassed(const Executable &executable, const CalqueErrorSlot &slot, const runtime::Stacks &stacks,
+                              const Caller &caller) {
+  const Site &site = executable.sites.at(static_cast<std::size_t>(slot.site));
+  throw LoopMemoryPassed{stacks.bytes(), stacks.limit, site.recorded, failureAt(site, caller).where};
 }
 
 // A copy of an output whose sizes the program has found.
@@ -83,8 +90,9 @@ void fixSizes(Code &code, std::span<const schema::TensorType> inputs, const Call
   code.sizes = std::move(sizes);
 }
 
-void run(const Code &code, std::span<const Tensor *const> parameters, std::span<VariableState *const> variables,
-         std::span<Tensor> results, const Caller &caller, std::vector<Tensor> *seen) {
+namespace {
+void runOnce(const Code &code, std::span<const Tensor *const> parameters, std::span<VariableState *const> variables,
+             std::span<Tensor> results, const Caller &caller, std::vector<Tensor> *seen) {
   const Executable &executable = *code.executable;
   if (code.hasBegun && !code.hasBegun->load(std::memory_order_acquire))
     beginOrdered(code, caller);
@@ -141,9 +149,14 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
     return actual.size() && actual[output] ? actual[output] : typeOfOutput(code, output);
   };
   const std::size_t numResults = code.results.size();
-  runtime::Stacks stacks; // which late outputs are on
+  runtime::Stacks stacks; // which late outputs are on, too
+  if (code.loopMemory) {
+    stacks.limit = code.loopMemory->limit();
+    stacks.mayGoOn = &host.isHeard;
+  }
+  const std::size_t limit = stacks.limit;
   absl::FixedArray<double, 4> late(executable.late.size());
-  if (!executable.late.empty())
+  if (code.loopMemory || !executable.late.empty())
     frame.stacks = &stacks;
   for (std::size_t i = 0; i < late.size(); ++i)
     outputs[executable.late[i]] = &late[i];
@@ -180,6 +193,8 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
       failOrdered(code, caller);
     if (host.thrown)
       std::rethrow_exception(host.thrown);
+    if (stacks.isPassed && !host.isHeard)
+      throwPassed(executable, frame.error, stacks, caller);
     throwSite(code, frame.error, caller, host.isHeard, host.failedElements);
   }
 
@@ -190,6 +205,28 @@ void run(const Code &code, std::span<const Tensor *const> parameters, std::span<
   std::move(made.begin(), made.begin() + numResults, results.begin());
   for (std::size_t i = 0; i < executable.assigned.size(); ++i)
     variables[executable.assigned[i]]->value = std::move(made[numResults + i]);
+  if (stacks.isPassed)
+    code.loopMemory->notePassed(limit, caller);
+}
+} // namespace
+
+void run(const Code &code, std::span<const Tensor *const> parameters, std::span<VariableState *const> variables,
+         std::span<Tensor> results, const Caller &caller, std::vector<Tensor> *seen) {
+  for (const Code *now = &code;;) {
+    for (const Code *next = now; next; next = now->loopMemory ? now->loopMemory->next() : nullptr)
+      now = next;
+    try {
+      runOnce(*now, parameters, variables, results, caller, seen);
+      return;
+    } catch (const LoopMemoryPassed &passed) {
+      if (seen)
+        seen->clear();
+      now->loopMemory->afterPassed(*now, passed, caller);
+    } catch (SizesDisagree &refusal) {
+      refusal.code = &code;
+      throw;
+    }
+  }
 }
 
 } // namespace calque::detail

@@ -18,6 +18,7 @@
 #include "calque/host_call.h"
 #include "calque/init_scope.h"
 #include "calque/linalg.h"
+#include "calque/loop_memory.h"
 #include "calque/method.h"
 #include "calque/operation.h"
 #include "calque/print.h"
