@@ -73,7 +73,7 @@ Tensor checkedConvergence(const Tensor &isDone, bool isRequired, const Convergen
     const double infinity = std::numeric_limits<double>::infinity();
     Tensor unmet = where(c.measure <= c.tolerance, full({}, infinity, c.measure.dtype()), c.measure);
     assert_less_equal(where(done, 0, stop_gradient(unmet)), c.tolerance,
-                      absl::StrCat(c.what, ": no convergence in ", c.limit, " iterations, ", c.condition, "; ",
+                      absl::StrCat(c.what, ": no convergence in ", c.limit.text, " iterations, ", c.condition, "; ",
                                    c.advice, ", or set require_convergence to false and read `converged`"));
   }
   return done;

@@ -61,10 +61,17 @@ private:
 Tensor jacobianOf(const Map &f, const Tensor &x, std::int64_t m, Differentiation mode);
 Tensor jacobianColumnsOf(const Map &f, const Tensor &x, std::int64_t m, Differentiation mode);
 
+// A limit of iterations in a message: a number, or how it follows from sizes that are not known while tracing.
+struct IterationLimit {
+  IterationLimit(std::int64_t number) : text(std::to_string(number)) {}
+  IterationLimit(std::string rule) : text(std::move(rule)) {}
+  std::string text;
+};
+
 // How the result of an iteration that has not converged is refused.
 struct Convergence {
-  const char *what;      // the name of the public function
-  std::int64_t limit;    // of iterations
+  const char *what; // the name of the public function
+  IterationLimit limit;
   const char *condition; // what does not hold, such as "the largest residual is above ftol"
   Tensor measure;        // the two numbers of the condition
   double tolerance;

@@ -1,4 +1,5 @@
-// Numerical solvers on tensors: differential equations, integrals, roots, least squares and minima.
+// Numerical solvers on tensors: differential equations, integrals, linear systems, roots, least squares and
+// minima.
 //
 //   using namespace calque::solvers;
 //   Tensor y = odeint([](const Tensor &, const Tensor &y) { return -y; }, y0, times).y;
@@ -7,6 +8,7 @@
 
 #include "calque/calque.h"
 #include "calque/solvers/least_squares.h"
+#include "calque/solvers/linear.h"
 #include "calque/solvers/minimize.h"
 #include "calque/solvers/ode.h"
 #include "calque/solvers/parameters.h"
