@@ -16,6 +16,8 @@ endif()
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/CalqueConfigVersion.cmake COMPATIBILITY ${compatibility})
 
 install(EXPORT CalqueTargets NAMESPACE Calque:: DESTINATION ${CALQUE_PACKAGE_DIR} COMPONENT development)
+# find_package(Calque) with this build's folder cmake/, as Calque_DIR, finds what is built.
+export(EXPORT CalqueTargets NAMESPACE Calque:: FILE ${PROJECT_BINARY_DIR}/cmake/CalqueTargets.cmake)
 install(FILES ${PROJECT_BINARY_DIR}/cmake/CalqueConfig.cmake ${PROJECT_BINARY_DIR}/cmake/CalqueConfigVersion.cmake
         DESTINATION ${CALQUE_PACKAGE_DIR} COMPONENT development)
 

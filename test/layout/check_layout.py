@@ -27,6 +27,7 @@ ARROWS = {
     "solvers": set(),
     "distributed": set(),
     "interchange": set(),
+    "python": set(),
     "tools": {"codegen", "passes", "frontend", "runtime", "schema"},
 }
 # Folders of whose files only the length is looked at: they may include everything.
@@ -74,7 +75,7 @@ def main(source):
         top = f.split("/")[0]
         text = (root / f).read_text()
         for name in re.findall(r'^#include ["<]([^">]+)[">]', text, re.M):
-            target = by_name.get(name) or by_name.get(str(pathlib.PurePath(f).parent / name))
+            target = by_name.get(str(pathlib.PurePath(f).parent / name)) or by_name.get(name)
             if not target:
                 continue
             to = target.split("/")[0]
