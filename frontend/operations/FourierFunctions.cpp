@@ -6,6 +6,7 @@
 #include "frontend/operations/FourierCalls.h"
 
 #include <cmath>
+#include <numbers>
 
 namespace calque::fft {
 
@@ -13,8 +14,6 @@ using detail::TransformCall;
 using detail::typeOf;
 
 namespace {
-
-const double kPi = std::acos(-1.0);
 
 //===-- Cosine and sine transforms --------------------------------------------------------------===//
 //
@@ -106,7 +105,8 @@ private:
     const std::int64_t half = n / 2 + 1;
     const Tensor v = rfft(chosen(x, evenThenOdd()));
     const Tensor y =
-        2 * (v * turns(half, [&](std::int64_t k) { return -kPi * static_cast<double>(k) / (2 * size()); }));
+        2 *
+        (v * turns(half, [&](std::int64_t k) { return -std::numbers::pi * static_cast<double>(k) / (2 * size()); }));
     const Tensor high = -imag(y);
     // y[n - k] for k from (n - 1) / 2 down to 1.
     return concat({real(y), turned(part(high, 1, n - half + 1))}, last);
@@ -120,8 +120,9 @@ private:
       mask.push_back(k ? -1 : 0);
     }
     const Tensor y = complex(part(x, 0, half), chosen(x, opposite) * numbers(mask));
-    const Tensor v = irfft(y * turns(half, [&](std::int64_t k) { return kPi * static_cast<double>(k) / (2 * size()); }),
-                           {.n = n, .norm = "forward"});
+    const Tensor v =
+        irfft(y * turns(half, [&](std::int64_t k) { return std::numbers::pi * static_cast<double>(k) / (2 * size()); }),
+              {.n = n, .norm = "forward"});
     const std::vector<std::int64_t> order = evenThenOdd();
     for (std::int64_t j = 0; j < n; ++j)
       back[static_cast<std::size_t>(order[static_cast<std::size_t>(j)])] = j;
@@ -137,14 +138,16 @@ private:
       back[static_cast<std::size_t>(n - 1 - 2 * j)] = half + j;
     }
     const Tensor turn =
-        turns(half, [&](std::int64_t j) { return -kPi * static_cast<double>(4 * j + 1) / (4 * size()); });
+        turns(half, [&](std::int64_t j) { return -std::numbers::pi * static_cast<double>(4 * j + 1) / (4 * size()); });
     const Tensor y = 2 * (fft(complex(chosen(x, even), chosen(x, odd)) * turn) * turn);
     return chosen(concat({real(y), -imag(y)}, last), back);
   }
   Tensor cosines4Odd(const Tensor &x) const {
-    const Tensor turned = x * turns(n, [&](std::int64_t j) { return -kPi * static_cast<double>(j) / (2 * size()); });
-    const Tensor y = part(fft(turned, {.n = 2 * n}), 0, n) *
-                     turns(n, [&](std::int64_t k) { return -kPi * static_cast<double>(2 * k + 1) / (4 * size()); });
+    const Tensor turned =
+        x * turns(n, [&](std::int64_t j) { return -std::numbers::pi * static_cast<double>(j) / (2 * size()); });
+    const Tensor y = part(fft(turned, {.n = 2 * n}), 0, n) * turns(n, [&](std::int64_t k) {
+                       return -std::numbers::pi * static_cast<double>(2 * k + 1) / (4 * size());
+                     });
     return 2 * real(y);
   }
 

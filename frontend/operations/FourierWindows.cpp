@@ -7,6 +7,7 @@
 #include "frontend/operations/FourierCalls.h"
 
 #include <cmath>
+#include <numbers>
 
 namespace calque::fft {
 
@@ -14,8 +15,6 @@ using detail::TransformCall;
 using detail::typeOf;
 
 namespace {
-
-const double kPi = std::acos(-1.0);
 
 // A window whose number j of m, symmetric ones, is at(j, m); a window of one number is 1.
 template <typename At>
@@ -36,7 +35,7 @@ Tensor cosines(std::int64_t n, const WindowOptions &options, SourceLocation wher
   return window(n, options, where, function, [&](double j, double m) {
     double sum = 0, k = 0;
     for (double coefficient : coefficients)
-      sum += coefficient * std::cos(k++ * (2 * kPi * j / (m - 1) - kPi));
+      sum += coefficient * std::cos(k++ * (2 * std::numbers::pi * j / (m - 1) - std::numbers::pi));
     return sum;
   });
 }
@@ -69,7 +68,8 @@ Tensor flattop(std::int64_t n, WindowOptions options, SourceLocation where) {
   return cosines(n, options, where, "flattop", {0.21557895, 0.41663158, 0.277263158, 0.083578947, 0.006947368});
 }
 Tensor cosine(std::int64_t n, WindowOptions options, SourceLocation where) {
-  return window(n, options, where, "cosine", [](double j, double m) { return std::sin(kPi / m * (j + 0.5)); });
+  return window(n, options, where, "cosine",
+                [](double j, double m) { return std::sin(std::numbers::pi / m * (j + 0.5)); });
 }
 Tensor gaussian(std::int64_t n, double std, WindowOptions options, SourceLocation where) {
   return window(n, options, where, "gaussian", [&](double j, double m) {
@@ -82,11 +82,11 @@ Tensor tukey(std::int64_t n, double alpha, WindowOptions options, SourceLocation
     if (alpha <= 0)
       return 1.0;
     if (alpha >= 1)
-      return 0.5 - 0.5 * std::cos(2 * kPi * j / (m - 1));
+      return 0.5 - 0.5 * std::cos(2 * std::numbers::pi * j / (m - 1));
     const double width = std::floor(alpha * (m - 1) / 2), x = 2 * j / alpha / (m - 1);
     if (j <= width)
-      return 0.5 * (1 + std::cos(kPi * (x - 1)));
-    return j < m - width - 1 ? 1.0 : 0.5 * (1 + std::cos(kPi * (x - 2 / alpha + 1)));
+      return 0.5 * (1 + std::cos(std::numbers::pi * (x - 1)));
+    return j < m - width - 1 ? 1.0 : 0.5 * (1 + std::cos(std::numbers::pi * (x - 2 / alpha + 1)));
   });
 }
 Tensor kaiser(std::int64_t n, double beta, WindowOptions options, SourceLocation where) {
