@@ -190,9 +190,11 @@ public:
       return rightAligned((plus && !(value < 0) ? "+" : "") + scalarText(element), left + 1 + right + exponentSize);
     Decimal parts = shortest(value);
     if (scientific && parts.fraction.size() < right) {
-      std::string whole = std::move(parts.whole);
+      // More digits may have others in front: 3e-45 is 2.8e-45.
+      const bool hasPlus = parts.whole[0] == '+';
       parts = toDecimal(value, std::chars_format::scientific, static_cast<int>(right));
-      parts.whole = std::move(whole);
+      if (hasPlus)
+        parts.whole.insert(0, 1, '+');
     }
     if (parts.exponent.size() < exponentSize)
       parts.exponent.insert(2, exponentSize - parts.exponent.size(), '0');
