@@ -32,10 +32,9 @@ int main() {
 
   // A solver of your own. Its derivatives are those of the solution, whatever it does inside.
   auto own = [&](const Tensor &b) {
-    return solvers::custom_linear_solve([&](const Tensor &v) { return matmul(a, v); }, b,
-                                        [](const auto &product, const Tensor &right) {
-                                          return solvers::bicgstab(product, right, {.rtol = 1e-12}).x;
-                                        });
+    return solvers::custom_linear_solve(
+        [&](const Tensor &v) { return matmul(a, v); }, b,
+        [](const auto &product, const Tensor &right) { return solvers::bicgstab(product, right, {.rtol = 1e-12}).x; });
   };
   std::cout << "own         " << round(own(b), 4) << ' ' << round(grad(own)(b), 4) << '\n';
 }

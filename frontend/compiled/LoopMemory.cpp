@@ -49,8 +49,8 @@ std::size_t loop_memory() {
 namespace detail {
 
 using schema::OpId;
-using schema::Recording;
 using schema::RecordedOp;
+using schema::Recording;
 using schema::RecordingRef;
 
 namespace {

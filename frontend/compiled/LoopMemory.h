@@ -1,8 +1,8 @@
 // What happens where the gradients of loops keep more of their iterations than calque/loop_memory.h allows.
 //
-// The runtime counts the bytes on a call's stacks, and ends the call at the limit. The code is then made once more, with
-// a checkpoint in the innermost loop around the values that were too much, and the call is repeated. If that does not
-// help, the next loop outside gets one, and at last there is no limit. What was made serves all later calls.
+// The runtime counts the bytes on a call's stacks, and ends the call at the limit. The code is then made once more,
+// with a checkpoint in the innermost loop around the values that were too much, and the call is repeated. If that does
+// not help, the next loop outside gets one, and at last there is no limit. What was made serves all later calls.
 #ifndef CALQUE_FRONTEND_COMPILED_LOOPMEMORY_H
 #define CALQUE_FRONTEND_COMPILED_LOOPMEMORY_H
 
@@ -15,7 +15,7 @@ namespace calque::detail {
 
 // Thrown by a call whose stacks have come to the limit. No variable has changed.
 struct LoopMemoryPassed {
-  std::size_t bytes;      // that the stacks have
+  std::size_t bytes; // that the stacks have
   std::size_t limit;
   std::int64_t operation; // the number of the recorded operation in which they came to it
   SourceLocation where;   // the user's line of that

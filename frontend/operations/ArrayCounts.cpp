@@ -32,6 +32,13 @@ void requireIntegers(const Tensor &x, const ArrayCall &call) {
 
 //===-- Counts ----------------------------------------------------------------------------------===//
 
+// The sums of weights at places, of which there are `count`. Sums of floats are of float64, as NumPy's: a sum of
+// float32 would not go beyond 2^24 by ones.
+static Tensor sumsOf(const Tensor &weights, const Tensor &places, std::int64_t count) {
+  const DType wide = is_floating(weights.dtype()) ? DType::Float64 : weights.dtype();
+  return cast(scatter_add(zeros({count}, wide), places, cast(weights, wide)), weights.dtype());
+}
+
 Tensor bincount(const Operand &x, BincountOptions options) {
   ArrayCall call(x, "bincount");
   const Tensor given = x.toTensor();
@@ -54,7 +61,7 @@ Tensor bincount(const Operand &x, BincountOptions options) {
   assert_true(all(numbers >= 0), "bincount: a number is negative");
   const Tensor weights = options.weights ? *options.weights : ones_like(numbers);
   // One more place takes what is left out.
-  const Tensor counts = scatter_add(zeros({*length + 1}, weights.dtype()), minimum(numbers, *length), weights);
+  const Tensor counts = sumsOf(weights, minimum(numbers, *length), *length + 1);
   return detail::rowsAlong(counts, 0, 0, *length);
 }
 
@@ -73,11 +80,11 @@ Histogram histogramOf(const Tensor &x, const Tensor &edges, const HistogramOptio
   const Tensor bin = where(values == last, bins - 1, searchsorted(edges, values, "right") - 1);
   const Tensor isCounted = logical_and(bin >= 0, bin < bins);
   Tensor weights = options.weights ? reshape(*options.weights, {-1}) : ones_like(bin);
-  Tensor counts = detail::rowsAlong(
-      scatter_add(zeros({bins + 1}, weights.dtype()), where(isCounted, bin, bins), weights), 0, 0, bins);
+  Tensor counts = detail::rowsAlong(sumsOf(weights, where(isCounted, bin, bins), bins + 1), 0, 0, bins);
   if (options.density) {
-    counts = cast(counts, edges.dtype());
-    counts = counts / sum(counts) / (next - first);
+    const DType wide = info_of(edges.dtype()).accumulator;
+    counts = cast(counts, wide);
+    counts = cast(counts / sum(counts) / (cast(next, wide) - cast(first, wide)), edges.dtype());
   }
   return {counts, edges};
 }
@@ -143,6 +150,8 @@ struct Groups {
 
 // The least number of a type.
 Tensor least(DType dtype) {
+  if (is_complex(dtype)) // which has none, as scatter_max says
+    return zeros({}, dtype);
   const Number number = dispatch(dtype, []<typename T>(std::type_identity<T>) {
     if constexpr (std::is_integral_v<T>)
       return Number(std::numeric_limits<T>::lowest());
@@ -179,13 +188,14 @@ Tensor segment_min(const Operand &x, const Operand &ids, std::optional<std::int6
 Tensor segment_mean(const Operand &x, const Operand &ids, std::optional<std::int64_t> number) {
   ArrayCall call(x, "segment_mean");
   const Groups groups(detail::floatsOf(x, call), ids, number, call);
+  const DType dtype = groups.x.dtype(), wide = info_of(dtype).accumulator;
   const Tensor counts =
-      scatter_add(zeros({groups.count}, groups.x.dtype()), groups.ids, ones_like(groups.ids, groups.x.dtype()));
+      cast(scatter_add(zeros({groups.count}, DType::Int64), groups.ids, ones_like(groups.ids, DType::Int64)), wide);
   std::vector<std::int64_t> others;
   for (std::int64_t axis = 1; axis < static_cast<std::int64_t>(groups.shape.size()); ++axis)
     others.push_back(axis);
-  const Tensor sums = scatter_add(zeros(groups.shape, groups.x.dtype()), groups.ids, groups.x);
-  return sums / (others.empty() ? counts : expand_dims(counts, others));
+  const Tensor sums = scatter_add(zeros(groups.shape, wide), groups.ids, cast(groups.x, wide));
+  return cast(sums / (others.empty() ? counts : expand_dims(counts, others)), dtype);
 }
 
 } // namespace calque

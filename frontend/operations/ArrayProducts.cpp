@@ -65,7 +65,7 @@ Tensor vecmat(const Operand &vector, const Operand &matrix) {
   const auto [x, a] = detail::paired(vector, matrix);
   requireRank(a, 2, "the matrix", call);
   requireRank(x, 1, "the vector", call);
-  return squeeze(matmul(expand_dims(x, -2), a), -2);
+  return squeeze(matmul(expand_dims(is_complex(x.dtype()) ? conj(x) : x, -2), a), -2);
 }
 
 Tensor kron(const Operand &x, const Operand &y) {

@@ -26,10 +26,11 @@ Tensor scanned(const Tensor &x, std::int64_t axis, Tensor (*combine)(const Tenso
 
 // log(exp(a) + exp(b)). Differentiable where both are equal.
 Tensor logOfSum(const Tensor &a, const Tensor &b) {
-  const Tensor difference = a - b;
-  const Tensor to = where(isnan(difference), 0, difference); // of equal infinities
-  const Tensor isLess = to < 0;
-  return where(isLess, b, a) + softplus(where(isLess, to, -to));
+  const Tensor isSame = logical_and(a == b, isinf(a)); // their difference is NaN
+  const Tensor to = where(isSame, 0, a - b);
+  const Tensor isLess = to < 0, isNone = isnan(to);
+  return where(logical_or(isLess, isnan(b)), b, a) +
+         where(isNone, 0, softplus(where(isLess, to, where(isNone, 0, -to))));
 }
 
 } // namespace
@@ -204,13 +205,15 @@ Tensor convolved(const Operand &first, const Operand &second, bool reverses, con
   if (mode != "full" && mode != "same" && mode != "valid")
     throw ValueError(absl::StrCat(call.function, ": the mode is 'full', 'same' or 'valid', not '", mode, "'"),
                      call.where);
+  // A correlation with the shorter one first is the other one's, backwards.
+  const bool isBackwards = reverses && mode == "same" && a.shape()[0] < v.shape()[0];
   if (reverses)
     v = reverse(is_complex(v.dtype()) ? conj(v) : v);
   if (a.shape()[0] < v.shape()[0])
     std::swap(a, v);
   const std::int64_t window = v.shape()[0];
   const std::int64_t all = mode == "full" ? 2 * (window - 1) : mode == "same" ? window - 1 : 0;
-  const std::int64_t front = mode == "full" ? window - 1 : all - all / 2;
+  const std::int64_t front = mode == "full" ? window - 1 : isBackwards ? all / 2 : all - all / 2;
   const Tensor sums =
       conv(expand_dims(a, {0, 2}), expand_dims(reverse(v), {1, 2}), {.padding = Padding::Pairs{{front, all - front}}});
   return squeeze(sums, {0, 2});

@@ -43,6 +43,15 @@ Tensor placesOf(const Tensor &condition, std::int64_t size, const Tensor &fill) 
   return detail::rowsAlong(places, 0, 0, size);
 }
 
+// x with one more entry along axis 0 if it may be empty at the call: an index is read that nothing takes.
+Tensor neverEmpty(const Tensor &x) {
+  Shape one = x.shape();
+  if (one[0].is_known())
+    return x;
+  one[0] = 1;
+  return concat({x, zeros(one, x.dtype())}, 0);
+}
+
 // The entries along axis 0 at places, and `fill` for places that are -1.
 Tensor entriesAt(const Tensor &x, const Tensor &places, const Tensor &fill) {
   if (detail::isKnownTo(x.shape()[0], 0)) { // all are -1
@@ -50,7 +59,7 @@ Tensor entriesAt(const Tensor &x, const Tensor &places, const Tensor &fill) {
     shape[0] = places.shape()[0];
     return broadcast_to(fill, shape);
   }
-  const Tensor entries = gather(x, maximum(places, 0));
+  const Tensor entries = gather(neverEmpty(x), maximum(places, 0));
   std::vector<std::int64_t> others;
   for (std::int64_t axis = 1; axis < x.rank(); ++axis)
     others.push_back(axis);
@@ -252,7 +261,7 @@ Tensor isAmong(const Tensor &x, const Tensor &sorted) {
   if (detail::isKnownTo(sorted.shape()[0], 0))
     return zeros_like(x, DType::Bool);
   const Tensor count = Operand(sorted.shape()[0]).toTensor(DType::Int64), place = placesIn(sorted, x, false);
-  return logical_and(place < count, gather(sorted, minimum(place, count - 1)) == x);
+  return logical_and(place < count, gather(neverEmpty(sorted), minimum(place, maximum(count - 1, 0))) == x);
 }
 
 } // namespace

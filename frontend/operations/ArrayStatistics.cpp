@@ -50,12 +50,14 @@ Tensor variance(const Tensor &x, const AxisList &axes, const VarOptions &options
 
 Tensor var(const Operand &x, AxisList axes, VarOptions options) {
   ArrayCall call(x, "var");
-  return variance(detail::floatsOrComplexOf(x, call), axes, options, call);
+  return detail::inFull(detail::floatsOrComplexOf(x, call),
+                        [&](const Tensor &value) { return variance(value, axes, options, call); });
 }
 
 Tensor stddev(const Operand &x, AxisList axes, VarOptions options) {
   ArrayCall call(x, "stddev");
-  return sqrt(variance(detail::floatsOrComplexOf(x, call), axes, options, call));
+  return detail::inFull(detail::floatsOrComplexOf(x, call),
+                        [&](const Tensor &value) { return sqrt(variance(value, axes, options, call)); });
 }
 
 Tensor ptp(const Operand &x, AxisList axes, bool keepdims) {
@@ -78,34 +80,52 @@ Tensor average(const Operand &x, const Operand &given, AxisList axes, bool keepd
     weights = expand_dims(weights, others);
   }
   weights = broadcast_to(weights, value.shape());
-  return sum(value * weights, axes, keepdims) / sum(weights, axes, keepdims);
+  return detail::inFull(value, [&](const Tensor &x) {
+    const Tensor w = cast(weights, x.dtype());
+    return sum(x * w, axes, keepdims) / sum(w, axes, keepdims);
+  });
 }
+
+namespace {
+// Samples of variables as rows.
+struct Samples {
+  Samples(const Tensor &x, bool rowvar, const ArrayCall &call) {
+    if (x.rank() > 2)
+      throw ShapeError(
+          absl::StrCat(call.function, ": takes samples of variables, [m,n], or of one, [n], not ", typeOf(x)),
+          call.where);
+    rows = x.rank() < 2 ? reshape(x, {1, -1}) : rowvar ? x : transpose(x);
+    isOne = x.rank() < 2 || detail::isKnownTo(rows.shape()[0], 1);
+  }
+  Tensor rows;
+  bool isOne = false; // the result is a scalar
+};
+} // namespace
 
 Tensor cov(const Operand &x, CovOptions options) {
   ArrayCall call(x, "cov");
-  Tensor value = detail::floatsOf(x, call);
-  if (value.rank() > 2)
-    throw ShapeError(
-        absl::StrCat(call.function, ": takes samples of variables, [m,n], or of one, [n], not ", typeOf(value)),
-        call.where);
-  const bool isOne = value.rank() < 2;
-  value = isOne ? reshape(value, {1, -1}) : options.rowvar ? value : transpose(value);
-  const Tensor distance = value - mean(value, 1, true);
-  const Tensor sums = matmul(distance, distance, {.transpose_b = true});
-  const Tensor result = sums / maximum(Operand(value.shape()[1]).toTensor(value.dtype()) - options.ddof, 0);
-  return isOne ? reshape(result, {}) : result;
+  return detail::inFull(detail::floatsOf(x, call), [&](const Tensor &value) {
+    const Samples samples(value, options.rowvar, call);
+    const Tensor distance = samples.rows - mean(samples.rows, 1, true);
+    const Tensor sums = matmul(distance, distance, {.transpose_b = true});
+    const Tensor count = Operand(samples.rows.shape()[1]).toTensor(value.dtype());
+    const Tensor result = sums / maximum(count - options.ddof, 0);
+    return samples.isOne ? reshape(result, {}) : result;
+  });
 }
 
 Tensor corrcoef(const Operand &x, bool rowvar) {
   ArrayCall call(x, "corrcoef");
-  const Tensor covariances = cov(x, {.rowvar = rowvar, .ddof = 0});
-  if (covariances.rank() == 0)
-    return covariances / covariances;
-  // The covariance of a variable with itself, as diagonal() needs the number of variables.
-  const Size size = covariances.shape()[0];
-  const Tensor isSame = detail::indicesAlong(size, 0, 2) == detail::indicesAlong(size, 1, 2);
-  const Tensor deviations = sqrt(sum(where(isSame, covariances, 0), 1));
-  return clip(covariances / expand_dims(deviations, 1) / expand_dims(deviations, 0), -1, 1);
+  return detail::inFull(detail::floatsOf(x, call), [&](const Tensor &value) {
+    const Samples samples(value, rowvar, call);
+    const Tensor distance = samples.rows - mean(samples.rows, 1, true);
+    // By the largest one first: squares of large or small numbers are none.
+    const Tensor largest = stop_gradient(max(abs(distance), 1, true));
+    const Tensor scaled = distance / where(largest > 0, largest, 1);
+    const Tensor unit = scaled / sqrt(sum(square(scaled), 1, true));
+    const Tensor result = clip(matmul(unit, unit, {.transpose_b = true}), -1, 1);
+    return samples.isOne ? reshape(result, {}) : result;
+  });
 }
 
 //===-- Without NaN -----------------------------------------------------------------------------===//
@@ -161,19 +181,22 @@ Tensor nanmin(const Operand &x, AxisList axes, bool keepdims) {
 
 Tensor nanmean(const Operand &x, AxisList axes, bool keepdims) {
   ArrayCall call(x, "nanmean");
-  const Tensor value = detail::floatsOf(x, call);
-  const Valid valid(value, axes, keepdims);
-  return sum(valid.with(value, 0), axes, keepdims) / valid.count;
+  return detail::inFull(detail::floatsOf(x, call), [&](const Tensor &value) {
+    const Valid valid(value, axes, keepdims);
+    return sum(valid.with(value, 0), axes, keepdims) / valid.count;
+  });
 }
 
 Tensor nanvar(const Operand &x, AxisList axes, VarOptions options) {
   ArrayCall call(x, "nanvar");
-  return varianceOfValid(detail::floatsOf(x, call), axes, options);
+  return detail::inFull(detail::floatsOf(x, call),
+                        [&](const Tensor &value) { return varianceOfValid(value, axes, options); });
 }
 
 Tensor nanstd(const Operand &x, AxisList axes, VarOptions options) {
   ArrayCall call(x, "nanstd");
-  return sqrt(varianceOfValid(detail::floatsOf(x, call), axes, options));
+  return detail::inFull(detail::floatsOf(x, call),
+                        [&](const Tensor &value) { return sqrt(varianceOfValid(value, axes, options)); });
 }
 
 //===-- Quantiles -------------------------------------------------------------------------------===//
@@ -195,7 +218,7 @@ Tensor slicesOf(const Tensor &x, const AxisList &list, const ArrayCall &call) {
 }
 
 Tensor quantilesOf(const Operand &operand, const Operand &given, double scale, const AxisList &axes,
-                   const QuantileOptions &options, bool skipsNaN, const ArrayCall &call) {
+                   const QuantileOptions &options, bool skipsNaN, const ArrayCall &call, bool isMedian = false) {
   const Tensor x = detail::floatsOf(operand, call), slices = slicesOf(x, axes, call);
   const DType dtype = x.dtype();
   if (detail::isKnownTo(slices.shape().back(), 0))
@@ -251,6 +274,8 @@ Tensor quantilesOf(const Operand &operand, const Operand &given, double scale, c
     result = where(by >= 0.5, above - step * (1 - by), below + step * by);
     const Tensor isBelow = logical_and(logical_not(isfinite(step)), logical_or(by == 0, below == above));
     result = where(isBelow, below, result);
+    if (isMedian) // is the mean of the two in the middle, which may be infinite
+      result = where(logical_and(by > 0, logical_not(isfinite(step))), below + above, result);
   }
   if (!skipsNaN)
     result = where(any(isNone, -1, true), full({}, kNaN, dtype), result);
@@ -285,7 +310,7 @@ Tensor percentile(const Operand &x, const Operand &q, AxisList axes, QuantileOpt
 
 Tensor median(const Operand &x, AxisList axes, bool keepdims) {
   ArrayCall call(x, "median");
-  return quantilesOf(x, 0.5, 1, axes, {.keepdims = keepdims}, false, call);
+  return quantilesOf(x, 0.5, 1, axes, {.keepdims = keepdims}, false, call, true);
 }
 
 Tensor nanquantile(const Operand &x, const Operand &q, AxisList axes, QuantileOptions options) {
@@ -295,7 +320,7 @@ Tensor nanquantile(const Operand &x, const Operand &q, AxisList axes, QuantileOp
 
 Tensor nanmedian(const Operand &x, AxisList axes, bool keepdims) {
   ArrayCall call(x, "nanmedian");
-  return quantilesOf(x, 0.5, 1, axes, {.keepdims = keepdims}, true, call);
+  return quantilesOf(x, 0.5, 1, axes, {.keepdims = keepdims}, true, call, true);
 }
 
 //===-- Comparisons -----------------------------------------------------------------------------===//
@@ -329,7 +354,7 @@ Tensor array_equal(const Operand &x, const Operand &y, bool equalNaN) {
         absl::StrCat("array_equal: the sizes of ", typeOf(a), " and ", typeOf(b), " must be known while tracing"),
         call.where);
   const Tensor isEqual = a == b;
-  return all(equalNaN && is_floating(a.dtype()) ? logical_or(isEqual, logical_and(isnan(a), isnan(b))) : isEqual);
+  return all(equalNaN && is_inexact(a.dtype()) ? logical_or(isEqual, logical_and(isnan(a), isnan(b))) : isEqual);
 }
 
 } // namespace calque

@@ -400,7 +400,15 @@ Tensor cond(const Operand &a, MatrixNorm order) {
     return calque::where(call.operand(isSingular), std::numeric_limits<double>::infinity(),
                          call.operand(largest / smallest));
   }
-  return matrixNorm(call, x, order) * matrixNorm(call, call.apply(OpId::MatrixInverse, {&x, 1}), order);
+  // A matrix without an inverse is one with a pivot of 0; another one, of the same shape, is inverted in its place.
+  const Tensor sign = call.applyAll(OpId::Slogdet, x)[0], isSingular = equal(call.operand(sign), 0);
+  const Tensor isDiagonal = indexOf(x, true) == indexOf(x, false);
+  const Tensor identity = calque::where(call.operand(isDiagonal), 1, call.operand(detail::zerosLike(x, call.where)));
+  const Tensor inverted = calque::where(call.operand(expand_dims(call.operand(isSingular), {-2, -1})),
+                                        call.operand(identity), call.operand(x));
+  const Tensor norm = matrixNorm(call, call.apply(OpId::MatrixInverse, {&inverted, 1}), order);
+  return calque::where(call.operand(isSingular), std::numeric_limits<double>::infinity(),
+                       call.operand(matrixNorm(call, x, order) * norm));
 }
 
 //===-- Powers ----------------------------------------------------------------------------------===//

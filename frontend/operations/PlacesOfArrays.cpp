@@ -110,8 +110,9 @@ Tensor indicesByMode(const Tensor &given, const Size &size, const std::string &m
   const Tensor index = detail::asInt64(given, call.where), count = Operand(size).toTensor(DType::Int64);
   if (mode == "raise")
     return where(index < 0, index + count, index);
-  if (mode == "wrap")
-    return mod(index, count);
+  if (mode == "wrap") // numbers beyond int64, too
+    return given.dtype() == DType::UInt64 ? cast(mod(given, cast(count, DType::UInt64)), DType::Int64)
+                                          : mod(index, count);
   if (mode == "clip")
     return maximum(minimum(index, count - 1), 0);
   throw ValueError(absl::StrCat(call.function, ": the mode is 'raise', 'wrap' or 'clip', not '", mode, "'"),

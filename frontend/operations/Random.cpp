@@ -54,6 +54,8 @@ DType drawnType(DType dtype) { return is_half(dtype) ? DType::Float32 : dtype; }
 
 // Whether the bound is finite as a number of the type.
 bool isFinite(double bound, DType dtype) {
+  if (is_complex(dtype)) // which the draw refuses
+    return true;
   return dispatch(dtype, [&]<typename T>(std::type_identity<T>) {
     return std::isfinite(static_cast<double>(static_cast<detail::Arithmetic<T>>(static_cast<T>(bound))));
   });
@@ -61,6 +63,8 @@ bool isFinite(double bound, DType dtype) {
 
 // The largest number of a floating-point type that is below `bound` and not below `least`.
 double lastBelow(double bound, double least, DType dtype) {
+  if (is_complex(dtype))
+    return bound;
   return dispatch(dtype, [&]<typename T>(std::type_identity<T>) -> double {
     if constexpr (std::is_floating_point_v<T>) {
       return std::nextafter(static_cast<T>(bound), static_cast<T>(least));

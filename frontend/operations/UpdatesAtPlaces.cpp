@@ -304,15 +304,28 @@ Tensor At::multiply(const Operand &v) const {
       [](const Places &places, const Tensor &indices, const Tensor &v) {
         if (!places.mayRepeat())
           return scatter_nd_set(places.x, indices, gather_nd(places.x, indices) * v);
-        // The last of equal indices has the product of all.
-        const auto [products, order] = productsOfEqual(places, indices, v);
-        return scatter_nd_set(places.x, order, gather_nd(places.x, order) * products);
+        // The last of equal indices has the product of all. Products of floats are of float64: one that has an exponent
+        // of its own type may have none on the way.
+        const DType dtype = v.dtype(), wide = is_floating(dtype) ? DType::Float64 : dtype;
+        const auto [products, order] = productsOfEqual(places, indices, cast(v, wide));
+        return scatter_nd_set(places.x, order, cast(cast(gather_nd(places.x, order), wide) * products, dtype));
       });
 }
 
 Tensor At::divide(const Operand &v) const {
   ArrayCall call(v, "at");
-  return x_ / At(ones_like(x_), places_).multiply(v);
+  // By the product of those of equal indices, in float64, where no product of so many overflows; quotients of integers
+  // of up to 32 bits are exact there. Wider integers have no such type.
+  const DType dtype = x_.dtype();
+  const bool isWide = is_complex(dtype) || dtype == DType::Float64 || size_of(dtype) == 8;
+  const Tensor value = v.isNumber() ? v.toTensor(dtype) : v.tensor();
+  if (isWide || value.dtype() != dtype)
+    return x_ / At(ones_like(x_), places_).multiply(value);
+  const Tensor divisors = At(ones_like(x_, DType::Float64), places_).multiply(cast(value, DType::Float64));
+  if (is_floating(dtype))
+    return cast(cast(x_, DType::Float64) / divisors, dtype);
+  const Tensor checked = x_ / cast(divisors != 0, dtype); // the error of a quotient by 0
+  return cast(cast(trunc(cast(checked, DType::Float64) / divisors), DType::Int64), dtype);
 }
 
 Tensor At::max(const Operand &v) const {

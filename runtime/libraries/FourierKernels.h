@@ -64,9 +64,9 @@ template <typename T> struct FourierKernels {
   void (*whole)(const FourierPasses<T> &passes, const T *twiddles, const T *from, T *to, FourierForm<T> form,
                 T *scratch);
   // The second step for one sequence of n numbers, of which the first one left a matrix of rows of the length:
-  // multiplies as many rows as there are lanes by their twiddles exp(-2 pi i b k / n), and transforms them. `coarse` has,
-  // for each b, the number for the first of these rows, `fine`, in lanes, that for those beyond it. The results are
-  // columns. Scratch: the length, twice, in lanes.
+  // multiplies as many rows as there are lanes by their twiddles exp(-2 pi i b k / n), and transforms them. `coarse`
+  // has, for each b, the number for the first of these rows, `fine`, in lanes, that for those beyond it. The results
+  // are columns. Scratch: the length, twice, in lanes.
   void (*secondStep)(const FourierPasses<T> &passes, const T *from, const T *coarse, const T *fine, T *to,
                      int64_t toStride, FourierForm<T> form, T *scratch);
   // The transform of n = 2 m real numbers from that of the m pairs of them, in place; x has room for m + 1 numbers.

@@ -1,4 +1,5 @@
-// Vectors of CALQUE_FOURIER_BYTES, and short transforms of numbers that are lanes of them: what FourierCode.h is made of.
+// Vectors of CALQUE_FOURIER_BYTES, and short transforms of numbers that are lanes of them: what FourierCode.h is made
+// of.
 #ifndef CALQUE_RUNTIME_LIBRARIES_FOURIERLANES_H
 #define CALQUE_RUNTIME_LIBRARIES_FOURIERLANES_H
 

@@ -19,8 +19,8 @@ struct Cycle {
 
 } // namespace
 
-// Golub and Van Loan, Matrix Computations, 4th ed., 11.4.2. Each new column of the Hessenberg matrix is multiplied by the
-// product of the rotations so far, a small matrix: one operation instead of one for each rotation. Vectors are made
+// Golub and Van Loan, Matrix Computations, 4th ed., 11.4.2. Each new column of the Hessenberg matrix is multiplied by
+// the product of the rotations so far, a small matrix: one operation instead of one for each rotation. Vectors are made
 // orthogonal twice, by products with the whole basis (Giraud, Langou and Rozloznik, 2005: twice is enough).
 Iterated generalisedMinimalResiduals(const System &s) {
   const Shape shape = s.b.shape();
@@ -51,7 +51,8 @@ Iterated generalisedMinimalResiduals(const System &s) {
       // A vector of rounding alone is none: the space is invariant, and the residual 0.
       Tensor isThere = length > 0;
       Tensor column = matmul(c.rotation, where(isNext, length, once + twice));
-      Tensor upper = gather(column, c.step), lower = gather(column, c.step + 1), size = sqrt(upper * upper + lower * lower);
+      Tensor upper = gather(column, c.step), lower = gather(column, c.step + 1),
+             size = sqrt(upper * upper + lower * lower);
       Tensor divisor = where(size > 0, size, 1);
       Tensor cosine = where(size > 0, upper / divisor, 1), sine = where(size > 0, lower / divisor, 0);
       auto rotated = [&](const Tensor &x, const Tensor &isUpper, const Tensor &isLower) {

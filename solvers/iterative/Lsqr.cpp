@@ -23,8 +23,8 @@ struct LeastSquares {
 
 Tensor unitOf(const Tensor &x, const Tensor &norm) { return x / where(norm > 0, norm, 1); }
 
-// The x of the least |A x - b|^2 + damp^2 |x|^2. Paige and Saunders: LSQR, 1982, section 4 and 5; the tests of convergence
-// are their rules 1 and 2. The right-hand side is scaled, so that no square overflows or vanishes.
+// The x of the least |A x - b|^2 + damp^2 |x|^2. Paige and Saunders: LSQR, 1982, section 4 and 5; the tests of
+// convergence are their rules 1 and 2. The right-hand side is scaled, so that no square overflows or vanishes.
 LinearResult<Tensor> lsqrOf(const LeastSquares &p) {
   struct State {
     Tensor x, left, right, direction; // vectors
@@ -127,8 +127,7 @@ LinearResult<Tensor> detail::solveLeastSquares(const LinearProblem &p, SourceLoc
       return scalar<std::int64_t>(*p.maxIterations);
     return maximum(2 * Operand(x0.size()).toTensor(DType::Int64), 2);
   };
-  LinearResult<Tensor> found =
-      lsqrOf({product, transposed, constant - product(x0), p.damp, p.atol, p.rtol, limit()});
+  LinearResult<Tensor> found = lsqrOf({product, transposed, constant - product(x0), p.damp, p.atol, p.rtol, limit()});
   const IterationLimit text = p.maxIterations        ? IterationLimit(*p.maxIterations)
                               : x0.size().is_known() ? IterationLimit(2 * std::max<std::int64_t>(x0.size(), 1))
                                                      : IterationLimit("2 n");

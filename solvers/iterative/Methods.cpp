@@ -40,17 +40,13 @@ Iterated conjugateGradients(const System &s) {
     Tensor image = s.product(at.direction), length = at.slope / dot(at.direction, image);
     Tensor residual = at.residual - length * image, preconditioned = conditioned(s, residual);
     Tensor slope = dot(residual, preconditioned);
-    return State{at.x + length * at.direction,
-                 residual,
-                 preconditioned + (slope / at.slope) * at.direction,
-                 slope,
-                 dot(residual, residual),
-                 at.count + 1};
+    return State{at.x + length * at.direction, residual,    preconditioned + (slope / at.slope) * at.direction, slope,
+                 dot(residual, residual),      at.count + 1};
   };
   const Tensor residual = residualAt(s, s.x0), direction = conditioned(s, residual);
-  State last = while_loop(goesOn, iterate,
-                          State{s.x0, residual, direction, dot(residual, direction), dot(residual, residual),
-                                scalar<std::int64_t>(0)});
+  State last = while_loop(
+      goesOn, iterate,
+      State{s.x0, residual, direction, dot(residual, direction), dot(residual, residual), scalar<std::int64_t>(0)});
   return {last.x, last.squares, last.count};
 }
 
@@ -130,8 +126,7 @@ Iterated stabilisedBiconjugateGradients(const System &s) {
                  at.count + 1};
   };
   const Tensor none = zeros(s.b.shape(), s.b.dtype()), one = ones({}, s.b.dtype());
-  State last =
-      while_loop(goesOn, iterate, State{s.x0, first, none, none, one, one, one, scalar<std::int64_t>(0)});
+  State last = while_loop(goesOn, iterate, State{s.x0, first, none, none, one, one, one, scalar<std::int64_t>(0)});
   return {last.x, dot(last.residual, last.residual), last.count};
 }
 

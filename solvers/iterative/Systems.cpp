@@ -124,8 +124,8 @@ LinearResult<Tensor> solveOne(LinearMethod method, const LinearProblem &p, const
 
   const DType dtype = b.dtype();
   const Tensor constant = stop_gradient(b);
-  System system{product, preconditioner, constant, stop_gradient(x0), p.rtol, full({}, p.atol, dtype),
-                p.maxIterations, p.restart};
+  System system{product, preconditioner,          constant,        stop_gradient(x0),
+                p.rtol,  full({}, p.atol, dtype), p.maxIterations, p.restart};
   LinearResult<Tensor> found = run(method, system);
   const IterationLimit limit = p.maxIterations       ? IterationLimit(*p.maxIterations)
                                : b.size().is_known() ? IterationLimit(10 * std::max<std::int64_t>(b.size(), 1))
@@ -177,8 +177,8 @@ LinearResult<Tensor> detail::solveLinear(LinearMethod method, const LinearProble
                                     " is a function, and is the matrix ", describe(p.preconditionerMatrix)));
     requireMatrix(what, "the preconditioner", p.preconditionerMatrix, p.b);
   }
-  if (p.x0 && (p.x0->dtype() != p.b.dtype() || p.x0->rank() != p.b.rank() ||
-               !p.x0->shape().is_compatible_with(p.b.shape())))
+  if (p.x0 &&
+      (p.x0->dtype() != p.b.dtype() || p.x0->rank() != p.b.rank() || !p.x0->shape().is_compatible_with(p.b.shape())))
     fail<ShapeError>(absl::StrCat(what, ": x0 is ", describe(*p.x0), ", and must be as b, ", describe(p.b)));
   const Tensor x0 = p.x0 ? *p.x0 : zeros(p.b.shape(), p.b.dtype());
   if (!p.matrix.defined() || p.b.rank() == 1)

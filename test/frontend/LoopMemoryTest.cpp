@@ -54,11 +54,10 @@ Tensor byForRange(const Tensor &x, const Tensor &n) {
   return for_range(0, n, x, [&](const Tensor &, const Tensor &y) { return 0.99 * sin(y) + 0.01 * x; });
 }
 Tensor byWhileLoop(const Tensor &x, const Tensor &n) {
-  return std::get<1>(while_loop([&](const Tensor &i, const Tensor &) { return i < n; },
-                                [&](const Tensor &i, const Tensor &y) {
-                                  return std::tuple(i + 1, 0.99 * sin(y) + 0.01 * x);
-                                },
-                                std::tuple(scalar(0), x)));
+  return std::get<1>(
+      while_loop([&](const Tensor &i, const Tensor &) { return i < n; },
+                 [&](const Tensor &i, const Tensor &y) { return std::tuple(i + 1, 0.99 * sin(y) + 0.01 * x); },
+                 std::tuple(scalar(0), x)));
 }
 Tensor byRange(const Tensor &x, const Tensor &n) {
   Tensor y = x;
@@ -115,9 +114,10 @@ TEST_F(LoopMemory, GivesACheckpointAtTheLimit) {
     ASSERT_EQ(warnings.size(), 1u);
     const std::string &text = warnings[0].message;
     EXPECT_CONTAINS(text, ": a gradient keeps ");
-    EXPECT_CONTAINS(text, " bytes of the iterations, and would go beyond the limit of " + std::to_string(limit) +
-                              "; from now on the loop is compiled with checkpoint = true, which keeps few iterations and computes "
-                              "the others again; CALQUE_LOOP_MEMORY and set_loop_memory() set the limit");
+    EXPECT_CONTAINS(
+        text, " bytes of the iterations, and would go beyond the limit of " + std::to_string(limit) +
+                  "; from now on the loop is compiled with checkpoint = true, which keeps few iterations and computes "
+                  "the others again; CALQUE_LOOP_MEMORY and set_loop_memory() set the limit");
     const std::size_t kept = std::stoul(text.substr(text.find("keeps ") + 6));
     EXPECT_LE(kept, limit);
     EXPECT_GE(kept, limit - 2000);
@@ -276,11 +276,10 @@ TEST_F(LoopMemory, IsNotKeptWhereACallCantBeRepeated) {
 TEST_F(LoopMemory, IsNotKeptWhereThereIsNoCheckpoint) {
   auto f = function([](const Tensor &x, const Tensor &n) {
     return grad([&](const Tensor &from) {
-      auto [i, y] = while_loop([&](const Tensor &i, const Tensor &) { return i < n; },
-                               [](const Tensor &i, const Tensor &y) {
-                                 return std::tuple(i + 1, concat({y, sum(y, {0}, true) * 0.01}));
-                               },
-                               std::tuple(scalar(0), from), {.shape_invariants = {std::nullopt, Shape{kDynamic}}});
+      auto [i, y] = while_loop(
+          [&](const Tensor &i, const Tensor &) { return i < n; },
+          [](const Tensor &i, const Tensor &y) { return std::tuple(i + 1, concat({y, sum(y, {0}, true) * 0.01})); },
+          std::tuple(scalar(0), from), {.shape_invariants = {std::nullopt, Shape{kDynamic}}});
       return sum(sin(y));
     })(x);
   });
@@ -289,7 +288,8 @@ TEST_F(LoopMemory, IsNotKeptWhereThereIsNoCheckpoint) {
   setLimit();
   expectClose(f(start(), scalar(1000)), g);
   ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_CONTAINS(warnings[0].message, "; there is no loop around that can have a checkpoint, and the call goes on beyond it");
+  EXPECT_CONTAINS(warnings[0].message,
+                  "; there is no loop around that can have a checkpoint, and the call goes on beyond it");
   f(start(), scalar(1000));
   EXPECT_EQ(warnings.size(), 1u);
 }

@@ -52,7 +52,8 @@ std::vector<Case> cases() {
       {"gmres", 0.5, 0, [](auto &a, auto &b, double rtol) { return gmres(a, b, {.rtol = rtol}); }, general},
       {"gmres, restarted and preconditioned", 0.5, 0,
        [](auto &a, auto &b, double rtol) {
-         return gmres(a, b, {.rtol = rtol, .restart = 3, .preconditioner = linalg::inv(tridiagonal(6, 0, 0, b.dtype()))});
+         return gmres(a, b,
+                      {.rtol = rtol, .restart = 3, .preconditioner = linalg::inv(tridiagonal(6, 0, 0, b.dtype()))});
        },
        general},
       {"lsqr", 0.5, 0, [](auto &a, auto &b, double rtol) { return lsqr(a, b, {.atol = rtol, .btol = rtol}); }, general},
@@ -85,9 +86,8 @@ TEST(LinearSystems, HaveDerivativesOfTheSolutionToSecondOrder) {
     return [f](const Tensor &a, const Tensor &b) {
       auto byB = [&](const Tensor &v) { return grad([&](const Tensor &x) { return f(a, x); })(v); };
       auto byA = [&](const Tensor &m) { return grad([&](const Tensor &x) { return f(x, b); })(m); };
-      Tensor mixed = grad([&](const Tensor &v) {
-        return sum(square(grad([&](const Tensor &m) { return f(m, v); })(a)));
-      })(b);
+      Tensor mixed =
+          grad([&](const Tensor &v) { return sum(square(grad([&](const Tensor &m) { return f(m, v); })(a))); })(b);
       Tensor forward = jvp([&](const Tensor &m) { return f(m, b); }, a, a).second;
       return concat({byB(b), reshape(byA(a), {-1}), mixed, reshape(forward, {1}),
                      reshape(hvp([&](const Tensor &m) { return f(m, b); })(a, a), {-1})});
@@ -150,7 +150,8 @@ TEST(LinearSystems, OfUnknownSizes) {
     };
     return grad([&](const Tensor &v) { return sum(square(each(v))); })(b);
   };
-  auto f = function(all, {.input_signature = {TensorSpec<double>({kDynamic, kDynamic}), TensorSpec<double>({kDynamic})}});
+  auto f =
+      function(all, {.input_signature = {TensorSpec<double>({kDynamic, kDynamic}), TensorSpec<double>({kDynamic})}});
   for (std::int64_t n : {1, 6, 30}) {
     const Tensor a = tridiagonal(n, -1), b = ramp(n);
     expectNear(f(a, b), valuesOf(50 * linalg::solve(a, linalg::solve(a, b))), 1e-8);
@@ -252,10 +253,12 @@ TEST(LinearSystems, MisuseIsRefusedWithTheUsersLine) {
   EXPECT_MISUSE(ShapeError, cg(a, b, {.preconditioner = ones({5, 5}, DType::Float64)}),
                 "cg: the preconditioner is float64[5,5]");
   auto square = [](const Tensor &v) { return v; };
-  EXPECT_MISUSE(ShapeError, cg(square, a, {.preconditioner = a}), "cg: the preconditioner of a function of float64[6,6]");
+  EXPECT_MISUSE(ShapeError, cg(square, a, {.preconditioner = a}),
+                "cg: the preconditioner of a function of float64[6,6]");
   EXPECT_MISUSE(ShapeError, cg([](const Tensor &v) { return sum(v); }, b),
                 "cg: the operator returns float64[] for float64[6], and must return float64[6]");
-  EXPECT_MISUSE(StateError, cg(std::function<Tensor(const Tensor &)>(), b), "cg: the operator is an empty std::function");
+  EXPECT_MISUSE(StateError, cg(std::function<Tensor(const Tensor &)>(), b),
+                "cg: the operator is an empty std::function");
   EXPECT_MISUSE(ValueError, cg(a, b, {.rtol = -1}), "cg: rtol is finite and not negative, unlike -1");
   EXPECT_MISUSE(ValueError, cg(a, b, {.max_iterations = 0}), "cg: max_iterations is at least 1, unlike 0");
   EXPECT_MISUSE(ValueError, gmres(a, b, {.restart = 0}), "gmres: restart is at least 1, unlike 0");
@@ -276,10 +279,10 @@ TEST(Lsqr, HasTheLeastSquaresOfSciPyAndTheirDerivatives) {
              {0.244720211751035, 0.472376962749894, 0.532519421271224, 0.878287628488835}, 1e-12);
   expectNear(solvers::lsqr(wide, four, {.atol = least, .btol = least}).x,
              {0.251018543490797, 0.493888739055215, 0.550927174539875, 1.47850573271168, 0.230819952809656, 0}, 1e-12);
-  expectNear(solvers::lsqr(a, b, {.damp = 1.5, .atol = least, .btol = least}).x,
-             {0.185804688504679, 0.409351399626496, 0.505457870232158, 1.00293392151699, 1.16625159545237,
-              1.3272807908042},
-             1e-12);
+  expectNear(
+      solvers::lsqr(a, b, {.damp = 1.5, .atol = least, .btol = least}).x,
+      {0.185804688504679, 0.409351399626496, 0.505457870232158, 1.00293392151699, 1.16625159545237, 1.3272807908042},
+      1e-12);
   for (const auto &[matrix, right] : {std::pair(tall, b), std::pair(wide, four)}) {
     auto loss = [](const Tensor &m, const Tensor &v) {
       return sum(sin(solvers::lsqr(m, v, {.atol = 1e-13, .btol = 1e-13}).x));
@@ -301,16 +304,15 @@ TEST(CustomLinearSolve, CallsTheSolverOfTheUser) {
   auto solution = [&](const Tensor &m, const Tensor &v) {
     // The solver may use anything, here a factorisation that is not differentiated.
     const Tensor constant = stop_gradient(m);
-    return solvers::custom_linear_solve(
-        [&](const Tensor &x) { return matmul(m, x); }, v,
-        [&](const auto &, const Tensor &right) {
-          ++solves;
-          return linalg::solve(constant, right);
-        },
-        {.transpose_solve = [&](const auto &, const Tensor &right) {
-          ++transposed;
-          return linalg::solve(transpose(constant), right);
-        }});
+    return solvers::custom_linear_solve([&](const Tensor &x) { return matmul(m, x); }, v,
+                                        [&](const auto &, const Tensor &right) {
+                                          ++solves;
+                                          return linalg::solve(constant, right);
+                                        },
+                                        {.transpose_solve = [&](const auto &, const Tensor &right) {
+                                          ++transposed;
+                                          return linalg::solve(transpose(constant), right);
+                                        }});
   };
   auto loss = [&](const Tensor &m, const Tensor &v) { return sum(sin(solution(m, v))); };
   auto exact = [](const Tensor &m, const Tensor &v) { return sum(sin(linalg::solve(m, v))); };
@@ -322,7 +324,8 @@ TEST(CustomLinearSolve, CallsTheSolverOfTheUser) {
              valuesOf(hessian([&](const Tensor &v) { return exact(a, v); })(b)), 1e-11);
   auto symmetric = [](const Tensor &v) {
     return solvers::custom_linear_solve([](const Tensor &x) { return 4 * x; }, v,
-                                        [](const auto &, const Tensor &right) { return right / 4; }, {.symmetric = true});
+                                        [](const auto &, const Tensor &right) { return right / 4; },
+                                        {.symmetric = true});
   };
   expectNear(grad(symmetric)(b), std::vector<double>(6, 0.25), 1e-14);
 }
@@ -358,8 +361,9 @@ TEST(CustomRoot, HasDerivativesOfTheEquation) {
     expectNear(x * x * x + x, valuesOf(a), 1e-13);
     expectNear(function(grad(root))(a), valuesOf(slope), 1e-10);
     expectNear(jvp(root, a, ones({n}, DType::Float64)).second, valuesOf(slope), 1e-10);
-    expectNear(function([&](const Tensor &v) { return grad([&](const Tensor &u) { return sum(grad(root)(u)); })(v); })(a),
-               valuesOf(-6 * x * slope * slope * slope), 1e-9);
+    expectNear(
+        function([&](const Tensor &v) { return grad([&](const Tensor &u) { return sum(grad(root)(u)); })(v); })(a),
+        valuesOf(-6 * x * slope * slope * slope), 1e-9);
   }
   auto own = [&](const Tensor &a) {
     auto equation = [&](const Tensor &x) { return x * x - a; };

@@ -16,9 +16,9 @@
 
 namespace calque {
 
-// Sets the limit for calls that begin from now on, in bytes. 0 sets the default: that of CALQUE_LOOP_MEMORY, a number of
-// bytes with K, M, G or T for powers of 1,024, or "off" for no limit; else a quarter of the memory of the machine, or of
-// the control group of the process if that may take less.
+// Sets the limit for calls that begin from now on, in bytes. 0 sets the default: that of CALQUE_LOOP_MEMORY, a number
+// of bytes with K, M, G or T for powers of 1,024, or "off" for no limit; else a quarter of the memory of the machine,
+// or of the control group of the process if that may take less.
 CALQUE_API void set_loop_memory(std::size_t bytes);
 // The largest number if there is no limit. ValueError for an environment that is invalid.
 CALQUE_API std::size_t loop_memory();

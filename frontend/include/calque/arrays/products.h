@@ -25,7 +25,7 @@ CALQUE_API Tensor outer(const Operand &a, const Operand &b);
 // Matrices [..., m, n] times vectors [..., n]. The other dimensions broadcast. ShapeError for a of rank below 2, for a
 // scalar x, and for sizes that don't fit.
 CALQUE_API Tensor matvec(const Operand &a, const Operand &x);
-// Vectors [..., m] times matrices [..., m, n].
+// Vectors [..., m] times matrices [..., m, n]; complex vectors are conjugated.
 CALQUE_API Tensor vecmat(const Operand &x, const Operand &a);
 // The Kronecker product: each element of a times all of b. The tensor of lower rank gets sizes of 1 in front.
 CALQUE_API Tensor kron(const Operand &a, const Operand &b);

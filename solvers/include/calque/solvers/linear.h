@@ -181,27 +181,27 @@ LinearResult<VectorOf<V>> solved(LinearMethod method, const LinearProblem &probl
 // The method of conjugate gradients, for a symmetric positive definite A and preconditioner. Hestenes and Stiefel,
 // 1952. One product in each iteration.
 template <typename V>
-LinearResult<detail::VectorOf<V>>
-cg(const std::type_identity_t<LinearOperator<detail::VectorOf<V>>> &a, const V &b,
-   const KrylovOptions<std::type_identity_t<V>> &options = {}, SourceLocation where = SourceLocation::current()) {
+LinearResult<detail::VectorOf<V>> cg(const std::type_identity_t<LinearOperator<detail::VectorOf<V>>> &a, const V &b,
+                                     const KrylovOptions<std::type_identity_t<V>> &options = {},
+                                     SourceLocation where = SourceLocation::current()) {
   return detail::solved(detail::LinearMethod::Cg, detail::problemOf(a, b, options, where), b, where);
 }
 
 // The method of minimal residuals, for a symmetric A, which need not be definite. The preconditioner is symmetric
 // positive definite. Paige and Saunders, 1975. One product in each iteration.
 template <typename V>
-LinearResult<detail::VectorOf<V>>
-minres(const std::type_identity_t<LinearOperator<detail::VectorOf<V>>> &a, const V &b,
-       const KrylovOptions<std::type_identity_t<V>> &options = {}, SourceLocation where = SourceLocation::current()) {
+LinearResult<detail::VectorOf<V>> minres(const std::type_identity_t<LinearOperator<detail::VectorOf<V>>> &a, const V &b,
+                                         const KrylovOptions<std::type_identity_t<V>> &options = {},
+                                         SourceLocation where = SourceLocation::current()) {
   return detail::solved(detail::LinearMethod::Minres, detail::problemOf(a, b, options, where), b, where);
 }
 
 // The stabilised method of biconjugate gradients, for any regular A. Van der Vorst: Bi-CGSTAB, 1992. Two products in
 // each iteration. It may break down, which is no convergence; gmres does not.
 template <typename V>
-LinearResult<detail::VectorOf<V>>
-bicgstab(const std::type_identity_t<LinearOperator<detail::VectorOf<V>>> &a, const V &b,
-         const KrylovOptions<std::type_identity_t<V>> &options = {}, SourceLocation where = SourceLocation::current()) {
+LinearResult<detail::VectorOf<V>> bicgstab(const std::type_identity_t<LinearOperator<detail::VectorOf<V>>> &a,
+                                           const V &b, const KrylovOptions<std::type_identity_t<V>> &options = {},
+                                           SourceLocation where = SourceLocation::current()) {
   return detail::solved(detail::LinearMethod::Bicgstab, detail::problemOf(a, b, options, where), b, where);
 }
 
@@ -209,9 +209,9 @@ bicgstab(const std::type_identity_t<LinearOperator<detail::VectorOf<V>>> &a, con
 // preconditioner is on the right, so that residuals are those of A x = b. One product in each iteration, and `restart`
 // vectors of memory.
 template <typename V>
-LinearResult<detail::VectorOf<V>>
-gmres(const std::type_identity_t<LinearOperator<detail::VectorOf<V>>> &a, const V &b,
-      const GmresOptions<std::type_identity_t<V>> &options = {}, SourceLocation where = SourceLocation::current()) {
+LinearResult<detail::VectorOf<V>> gmres(const std::type_identity_t<LinearOperator<detail::VectorOf<V>>> &a, const V &b,
+                                        const GmresOptions<std::type_identity_t<V>> &options = {},
+                                        SourceLocation where = SourceLocation::current()) {
   return detail::solved(detail::LinearMethod::Gmres, detail::problemOf(a, b, options, where), b, where);
 }
 
@@ -254,9 +254,10 @@ template <typename V> struct CustomLinearOptions {
 // `transpose_solve` again, for other right-hand sides. `solve` is not differentiated, and may be a loop, a host_call or
 // a factorisation.
 template <typename V, typename Product, typename Solve>
-detail::VectorOf<V> custom_linear_solve(const Product &product, const V &b, const Solve &solve,
-                                        const CustomLinearOptions<std::type_identity_t<detail::VectorOf<V>>> &options = {},
-                                        SourceLocation where = SourceLocation::current()) {
+detail::VectorOf<V>
+custom_linear_solve(const Product &product, const V &b, const Solve &solve,
+                    const CustomLinearOptions<std::type_identity_t<detail::VectorOf<V>>> &options = {},
+                    SourceLocation where = SourceLocation::current()) {
   using T = detail::VectorOf<V>;
   using Map = std::function<T(const T &)>;
   auto solveOf = [&](const auto &solver) -> detail::LinearSolve {
