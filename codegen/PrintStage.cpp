@@ -40,13 +40,30 @@ static LogicalResult printAssembly(ModuleOp program, CompileOptions options, llv
   return success();
 }
 
+// What loops keep shows at a stage that the schedule has left behind.
+static std::vector<KeptByLoop> keptIn(ModuleOp program, Pipelines &pipelines, const CompileOptions &options) {
+  const bool hasLoop = program.walk([](ir::WhileOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  OwningOpRef<ModuleOp> copy(hasLoop ? program.clone() : nullptr);
+  ScopedDiagnosticHandler quiet(program.getContext(), [](Diagnostic &) { return success(); }); // they come again
+  if (!copy || failed(pipelines.run(*copy, Stage::Traced, Stage::Simplified, options)))
+    return {};
+  return keptByLoops(*copy);
+}
+
 LogicalResult printAt(ModuleOp program, Stage stage, CompileOptions options, llvm::raw_ostream &os) {
   Pipelines pipelines(*program.getContext(), /*verifyEach=*/true);
   Stage last = stage == Stage::Schedule ? Stage::Scheduled : std::min(stage, Stage::LLVM);
-  if (failed(verify(program)) || failed(pipelines.run(program, Stage::Traced, last, options)))
+  if (failed(verify(program)))
+    return failure();
+  std::vector<KeptByLoop> kept;
+  if (stage == Stage::Schedule)
+    kept = keptIn(program, pipelines, options);
+  if (failed(pipelines.run(program, Stage::Traced, last, options)))
     return failure();
   if (stage == Stage::Schedule) {
-    printSchedule(scheduleOf(program), os);
+    ScheduledProgram schedule = scheduleOf(program);
+    schedule.kept = std::move(kept);
+    printSchedule(schedule, os);
     return success();
   }
   if (stage == Stage::Object)

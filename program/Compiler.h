@@ -168,9 +168,16 @@ struct ScheduledCall {
   std::vector<std::string> nests; // each in words, with the plan
   std::size_t roundOf = 0;        // of the first call of a round: how many calls have their pieces in one loop
 };
+// What a loop keeps of its iterations for a gradient.
+struct KeptByLoop {
+  std::int64_t bytes = 0, // of an iteration; 0: not known
+      iterations = 0;     // 0: not known
+  std::string line;
+};
 // The calls of a program or of one of its parts, in the order of the plan's steps.
 struct ScheduledProgram {
-  std::string name; // of a part
+  std::string name;             // of a part
+  std::vector<KeptByLoop> kept; // by all loops of the program, those of parts as well
   std::vector<ScheduledCall> calls;
   std::vector<ScheduledProgram> parts;
 };

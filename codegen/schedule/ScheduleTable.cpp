@@ -32,12 +32,12 @@ int64_t numberOf(func::FuncOp kernel, StringRef name) {
   return number ? number.getInt() : 0;
 }
 
+} // namespace
+
 std::string lineIn(Location location) {
   auto line = location->findInstanceOf<FileLineColLoc>();
   return line ? (line.getFilename().getValue() + ":" + Twine(line.getLine())).str() : "-";
 }
-
-} // namespace
 
 ScheduledProgram scheduleOf(ModuleOp program) {
   const SymbolTable symbols(program);
@@ -92,6 +92,12 @@ void printSchedule(const ScheduledProgram &program, llvm::raw_ostream &os) {
     if (call.roundOf)
       os << "       steps " << step - 1 << " to " << step + call.roundOf - 2 << " share the threads\n";
   }
+  if (!program.kept.empty())
+    os << llvm::format("kept for gradients\n%-11s%-11s%-11s%s\n", "iteration", "iterations", "in all", "line");
+  for (const KeptByLoop &loop : program.kept)
+    os << llvm::format("%-11s%-11s%-11s%s\n", inUnits(loop.bytes, "B").c_str(),
+                       loop.iterations ? llvm::Twine(loop.iterations).str().c_str() : "?",
+                       inUnits(loop.bytes * loop.iterations, "B").c_str(), loop.line.c_str());
   for (const ScheduledProgram &part : program.parts) {
     os << part.name << '\n';
     printSchedule(part, os);

@@ -11,6 +11,10 @@ namespace calque::codegen {
 
 // The calls of a program and of its parts at the stage scheduled, in their order.
 ScheduledProgram scheduleOf(mlir::ModuleOp program);
+// What the loops of a program at the stage simplified keep for gradients, outer loops first.
+std::vector<KeptByLoop> keptByLoops(mlir::ModuleOp program);
+// The user's line: "model.cpp:12".
+std::string lineIn(mlir::Location location);
 void printSchedule(const ScheduledProgram &program, llvm::raw_ostream &os);
 
 } // namespace calque::codegen
