@@ -129,15 +129,19 @@ class Headers:
     def read(self, header, text):
         """Statements of the namespaces calque, calque::linalg and calque::random, with the comments before them."""
         spaces, doc, comment, depth = [], "", "", 0
+        section = None  # the comment below a heading, for declarations without one of their own
         self.seen = 0
         lines = iter(text.split("\n"))
         for line in lines:
             stripped = line.strip()
             if not stripped:
+                section = comment if section == "" else section
                 comment = doc = ""
                 continue
             if stripped.startswith("//"):
-                if not stripped.startswith("//==="):
+                if stripped.startswith("//==="):
+                    section = ""
+                else:
                     comment += ("\n" if comment else "") + stripped[2:].strip()
                 continue
             if match := re.match(r"namespace ([\w:]+) \{", line):
@@ -156,7 +160,7 @@ class Headers:
                 if comment:
                     doc, comment = comment, ""
                 if header == "functions.h.inc" or space in ("calque", "calque::linalg", "calque::random"):
-                    self.declaration(space or "calque", statement, doc, header)
+                    self.declaration(space or "calque", statement, doc or section or "", header)
                 elif not space.endswith("detail"):
                     fail(header, f"a declaration in namespace '{space}': {statement}")
                 continue
@@ -165,7 +169,8 @@ class Headers:
             while depth > 0:
                 inner = next(lines)
                 depth += inner.count("{") - inner.count("}") + inner.count("(") - inner.count(")")
-            comment = "" if not re.match(r"(inline|template)", line) else comment
+            # The comment of a struct of results is that of the functions below it.
+            doc, comment = comment or doc, ""
 
     def declaration(self, space, statement, doc, header):
         match = re.fullmatch(r"CALQUE_API (.*?[\s&>])(\w+|operator\S+)\((.*)\);", " ".join(statement.split()))

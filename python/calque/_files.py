@@ -1,13 +1,18 @@
 """load(): the functions of a file that save() or a C++ program has written."""
+from __future__ import annotations
+
+import os
 import re
+from collections.abc import Iterator
+from typing import Any
 
 from . import _native
-from ._native import Tensor, Variable
+from ._native import Tensor, TensorSpec, Variable
 
 __all__ = ["load", "Loaded", "LoadedFunction"]
 
 
-def _leaves(x, into):
+def _leaves(x: Any, into: tuple[list[Any], list[Any]]) -> None:
     """The tensors and the numbers and texts of a structure, in the order in which functions take them apart."""
     tensors, hosts = into
     if x is None:
@@ -26,7 +31,7 @@ def _leaves(x, into):
         tensors.append(x if isinstance(x, Tensor) else _native.tensor(x))
 
 
-def _is_value(text, value):
+def _is_value(text: str, value: Any) -> bool:
     """Whether a host value of a trace, "int 2" or 'string "mean"', is this number or text."""
     kind, _, rest = text.partition(" ")
     if kind == "string":
@@ -38,13 +43,13 @@ def _is_value(text, value):
     return float(rest.split()[-1]) == value
 
 
-def _put(tree, path, value):
+def _put(tree: dict[Any, Any], path: list[Any], value: Any) -> None:
     for step in path[:-1]:
         tree = tree.setdefault(step, {})
     tree[path[-1]] = value
 
 
-def _made(tree):
+def _made(tree: Any) -> Any:
     if not isinstance(tree, dict):
         return tree
     if all(isinstance(key, int) for key in tree):
@@ -61,14 +66,15 @@ class LoadedFunction:
     Results are a tensor, or tuples and dicts of tensors: a file tells lists from tuples in no way.
     """
 
-    def __init__(self, saved, name):
+    def __init__(self, saved: Any, name: str) -> None:
         self._saved, self.name = saved, name
         self._hosts = saved.host_values(name)
         self._specs = saved.argument_specs(name)
-        self._by_traces = {}
+        self._by_traces: dict[Any, Any] = {}
 
-    def __call__(self, *args):
-        tensors, hosts = into = [], []
+    def __call__(self, *args: Any) -> Any:
+        into: tuple[list[Any], list[Any]] = ([], [])
+        tensors, hosts = into
         _leaves(args, into)
         traces = tuple(i for i, values in enumerate(self._hosts)
                        if len(values) == len(hosts) and all(_is_value(text, value) for (_, text), value in zip(values, hosts))
@@ -86,54 +92,54 @@ class LoadedFunction:
         results = function(tensors)
         if len(results) == 1 and not paths[0]:
             return results[0]
-        tree = {}
+        tree: dict[Any, Any] = {}
         for path, x in zip(paths, results):
             _put(tree, path, x)
         return _made(tree)
 
     @property
-    def argument_specs(self):
+    def argument_specs(self) -> list[list[TensorSpec]]:
         """The types of the argument tensors of each trace."""
         return self._specs
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<calque.LoadedFunction '{self.name}'>"
 
 
 class Loaded:
     """The functions and variables of a file: loaded["step"](x), loaded.variables["w"]."""
 
-    def __init__(self, saved):
+    def __init__(self, saved: Any) -> None:
         self._saved = saved
-        self._functions = {}
+        self._functions: dict[str, LoadedFunction] = {}
 
-    def names(self):
+    def names(self) -> list[str]:
         """The names of the functions."""
         return self._saved.names()
 
     @property
-    def variables(self):
+    def variables(self) -> dict[str, Variable]:
         """The variables by their names. An assignment changes what the functions compute."""
         return self._saved.variables()
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> LoadedFunction:
         if name not in self._functions:
             self._functions[name] = LoadedFunction(self._saved, name)
         return self._functions[name]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self.names())
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.names())
 
-    def __contains__(self, name):
+    def __contains__(self, name: object) -> bool:
         return name in self.names()
 
-    def __str__(self):
+    def __str__(self) -> str:
         return str(self._saved)
 
 
-def load(path):
+def load(path: str | os.PathLike[str]) -> Loaded:
     """The functions and variables of a file that save() or a C++ program has written."""
     return Loaded(_native._load_functions(path))

@@ -1,5 +1,6 @@
 // Functions that C++ overloads by the types of their arguments, and those that are templates there.
 #include "Call.h"
+#include "Tensors.h"
 
 #include <calque/arrays.h>
 
@@ -16,6 +17,11 @@ PyObject *callRound(Call &c) {
     return resultOf(c.run([&] { return round(x); }));
   const std::int64_t decimals = c.integer(1);
   return resultOf(c.run([&] { return round(x, decimals); }));
+}
+
+PyObject *callDivide(Call &c) {
+  const Operand x = c.operand(0), y = c.operand(1);
+  return resultOf(c.run([&] { return trueDivide(x, y); }));
 }
 
 PyObject *callSplit(Call &c) {
@@ -132,6 +138,14 @@ void addOverloads(std::vector<Entry> &entries) {
                                      "round(x, decimals=None)\n--\n\nThe nearest integer, or the nearest number with "
                                      "so many decimals; halves go to the "
                                      "even one."},
+                                    {"",
+                                     "divide",
+                                     {"lhs", "rhs"},
+                                     2,
+                                     2,
+                                     callDivide,
+                                     "divide(lhs, rhs)\n--\n\nlhs / rhs of floats, as the operator. Integers, whose "
+                                     "quotient would be none, are refused: div truncates theirs."},
                                     {"",
                                      "split",
                                      {"x", "sizes", "axis"},

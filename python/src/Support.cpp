@@ -1,6 +1,7 @@
 #include "Support.h"
 
 #include <calque/callable.h>
+#include <calque/warnings.h>
 
 #include <atomic>
 #include <mutex>
@@ -128,6 +129,18 @@ PyObject *classOf(const char *category) {
       return each.object;
   return base.object;
 }
+PyObject *warningClass = nullptr; // the module owns it
+
+// Calque's warnings are Python's, at the user's line. Where warnings are errors, they reach the caller.
+void warnPython(const Warning &warning) {
+  if (!Py_IsInitialized())
+    return;
+  nb::gil_scoped_acquire lock;
+  const bool known = warning.location.line != 0;
+  if (PyErr_WarnExplicit(warningClass, warning.message.c_str(), known ? warning.location.file : "calque",
+                         static_cast<int>(warning.location.line), nullptr, nullptr) != 0)
+    throw nb::python_error();
+}
 } // namespace
 
 void bindErrors(nb::module_ &m) {
@@ -147,6 +160,13 @@ void bindErrors(nb::module_ &m) {
     else
       make(error, nb::borrow(base.object));
   }
+  nb::object warning = nb::steal(PyErr_NewExceptionWithDoc("calque.Warning",
+                                                           "A probable mistake, such as a function that is traced "
+                                                           "again and again.",
+                                                           PyExc_UserWarning, nullptr));
+  warningClass = warning.ptr();
+  m.attr("Warning") = warning;
+  set_warning_handler(&warnPython);
   nb::register_exception_translator([](const std::exception_ptr &pointer, void *) {
     try {
       std::rethrow_exception(pointer);

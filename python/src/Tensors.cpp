@@ -19,6 +19,16 @@ std::string printed(const Tensor &x) {
   return text.str();
 }
 
+// Python's quotient of two integers is no integer, and C++'s is. Neither is what everyone expects here.
+Tensor trueDivide(const Operand &x, const Operand &y) {
+  const DType dtype = (x.isNumber() && (!y.isNumber() || y.isFloat()) ? y : x).defaultDType();
+  if (!is_inexact(dtype))
+    throw DTypeError(std::string("x / y of ") + name_of(dtype) +
+                         " would be no integer: cast the operands to floats, or write x // y, which rounds down",
+                     x.where());
+  return div(x, y);
+}
+
 namespace {
 PyTypeObject *tensorType = nullptr; // the module owns it
 
@@ -59,15 +69,6 @@ template <Binary f> PyObject *ternary(PyObject *a, PyObject *b, PyObject *modulu
   return binary<f>(a, b);
 }
 
-// Python's quotient of two integers is no integer, and C++'s is. Neither is what everyone expects here.
-Tensor trueDivide(const Operand &x, const Operand &y) {
-  const DType dtype = !x.isNumber() ? x.tensor().dtype(x.where()) : y.tensor().dtype(y.where());
-  if (!is_inexact(dtype))
-    throw DTypeError(std::string("x / y of ") + name_of(dtype) +
-                         " would be no integer: cast the operands to floats, or write x // y, which rounds down",
-                     x.where());
-  return div(x, y);
-}
 Tensor product(const Operand &x, const Operand &y) { return matmul(x, y); }
 Tensor bitAnd(const Operand &x, const Operand &y) { return x & y; }
 Tensor bitOr(const Operand &x, const Operand &y) { return x | y; }

@@ -11,6 +11,8 @@ std::string printed(const Tensor &x);
 // The capsule of Tensor.__dlpack__. Without a version it is a copy, because that form can't say that nobody may write
 // to the elements: BufferError if `copy` is false.
 nb::object capsuleOf(const Tensor &x, bool versioned, std::optional<bool> copy, SourceLocation where);
+// x / y of floats. DTypeError for integers.
+Tensor trueDivide(const Operand &x, const Operand &y);
 // The operators of Variable.
 PyType_Slot *variableSlots();
 

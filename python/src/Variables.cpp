@@ -17,8 +17,11 @@ PyTypeObject *variableType = nullptr; // the module owns it
 
 // Assignments may wait for compiled code that has the variable: other threads go on meanwhile.
 template <auto Method> nb::object assignTo(nb::handle self, nb::handle value) {
-  const Operand x = operandOf(value.ptr(), "value", here());
+  const SourceLocation where = here();
   Variable variable = *variableIn(self.ptr());
+  const std::optional<Operand> given = operandIn(value.ptr(), where);
+  // Lists become tensors of the variable's type.
+  const Operand x = given ? *given : Operand(tensorOf(value.ptr(), variable.dtype(where), false, where), where);
   withoutLock([&] { (variable.*Method)(x); });
   return nb::borrow(self);
 }
