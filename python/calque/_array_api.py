@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from . import _native as _n
 from ._native import DType, Tensor, Variable
 
-__all__ = ["can_cast", "e", "empty", "empty_like", "finfo", "iinfo", "inf", "isdtype", "matrix_transpose", "nan", "newaxis", "pi",
+__all__ = ["__array_namespace_info__", "can_cast", "e", "empty", "empty_like", "finfo", "iinfo", "inf", "isdtype", "matrix_transpose", "nan", "newaxis", "pi",
            "positive", "result_type", "vecdot"]
 
 e, pi, inf, nan, newaxis = math.e, math.pi, math.inf, math.nan, None
@@ -122,6 +122,32 @@ def positive(x: Any, /) -> Tensor:
     """x."""
     made: Tensor = _n.tensor(x)
     return made
+
+
+class _Info:
+    """What __array_namespace_info__() gives."""
+
+    def capabilities(self) -> dict[str, Any]:
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": None}
+
+    def default_device(self) -> str:
+        return "cpu"
+
+    def devices(self) -> list[str]:
+        return ["cpu"]
+
+    def default_dtypes(self, *, device: Any = None) -> dict[str, DType]:
+        return {"real floating": _n.default_dtype(), "complex floating": _n.promote_types(_n.default_dtype(), "complex64"),
+                "integral": _n.int32, "indexing": _n.int64}
+
+    def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, DType]:
+        # Those that the standard names.
+        return {each.name: each for each in _n.dtypes
+                if each.name not in ("float16", "bfloat16") and (kind is None or isdtype(each, kind))}
+
+
+def __array_namespace_info__() -> _Info:
+    return _Info()
 
 
 def _namespace(self: Tensor, api_version: str | None = None) -> Any:
