@@ -211,6 +211,7 @@ struct Release {
 struct Pending {
   std::mutex mutex;
   std::vector<Release> list;
+  std::atomic<bool> any{false};
 };
 Pending &pending() {
   static auto *made = new Pending; // never destroyed: threads may end later
@@ -221,6 +222,7 @@ int releasePending(void *) {
   {
     std::lock_guard guard(pending().mutex);
     list.swap(pending().list);
+    pending().any = false;
   }
   for (const Release &each : list)
     each.release(each.context);
@@ -233,11 +235,15 @@ void releaseLater(void (*release)(void *), void *context) {
     return; // the memory goes with the process
   if (PyGILState_Check()) {
     release(context);
+    // Python's main thread may wait for others, and run no pending calls.
+    if (pending().any.load(std::memory_order_relaxed))
+      releasePending(nullptr);
     return;
   }
   {
     std::lock_guard guard(pending().mutex);
     pending().list.push_back({release, context});
+    pending().any = true;
   }
   Py_AddPendingCall(&releasePending, nullptr); // if its queue is full, a call in the queue empties the list
 }

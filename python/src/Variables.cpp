@@ -9,6 +9,9 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <mutex>
+#include <thread>
+
 namespace calque::python {
 
 namespace {
@@ -33,34 +36,88 @@ template <auto Method> nb::object scatterInto(nb::handle self, nb::handle indice
   return nb::borrow(self);
 }
 
+// A C++ tape belongs to the thread that made it, and ends there. Python may drop the last reference on another thread,
+// or after that thread has ended.
+struct Recorded {
+  explicit Recorded(const GradientTapeOptions &options, SourceLocation where) : tape(options, where) {}
+  GradientTape tape;
+  std::optional<GradientTape::Pause> pause = {}; // since the end of the `with` block
+};
+struct TapesOfThread {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Recorded> *> alive; // in objects of Python
+  std::vector<std::unique_ptr<Recorded>> dropped; // by other threads
+};
+struct ThreadEnd {
+  std::shared_ptr<TapesOfThread> tapes = std::make_shared<TapesOfThread>();
+  ~ThreadEnd() {
+    std::vector<std::unique_ptr<Recorded>> last;
+    std::lock_guard guard(tapes->mutex);
+    for (std::unique_ptr<Recorded> *each : tapes->alive)
+      last.push_back(std::move(*each));
+    tapes->alive.clear();
+    tapes->dropped.clear();
+  }
+};
+// The library's own state of the thread is made before, and so ends later.
+std::shared_ptr<TapesOfThread> tapesOfThread() {
+  thread_local ThreadEnd end;
+  return end.tapes;
+}
+
 // A tape records from the beginning of its `with` block to its end.
 class Tape {
 public:
   Tape(bool persistent, bool watchVariables) : options_{persistent, watchVariables} {}
+  Tape(const Tape &) = delete;
+  Tape &operator=(const Tape &) = delete;
+  ~Tape() {
+    if (!home_)
+      return;
+    std::unique_ptr<Recorded> last;
+    std::lock_guard guard(home_->mutex);
+    std::erase(home_->alive, &recorded_);
+    if (recorded_ && std::this_thread::get_id() != thread_)
+      home_->dropped.push_back(std::move(recorded_));
+    else
+      last = std::move(recorded_);
+  }
   void enter() {
     const SourceLocation where = here();
-    if (tape_)
+    if (home_)
       throw StateError("GradientTape: a tape has one `with` block; make another tape", where);
-    tape_ = std::make_unique<GradientTape>(options_, where);
+    recorded_ = std::make_unique<Recorded>(options_, where);
+    home_ = tapesOfThread();
+    thread_ = std::this_thread::get_id();
+    std::vector<std::unique_ptr<Recorded>> dropped;
+    std::lock_guard guard(home_->mutex);
+    home_->alive.push_back(&recorded_);
+    dropped.swap(home_->dropped);
   }
   void exit() {
-    if (!tape_ || pause_)
+    if (!recorded_ || recorded_->pause)
       return;
     try {
-      pause_.emplace(tape_->stop_recording(here()));
+      recorded_->pause.emplace(recorded_->tape.stop_recording(here()));
     } catch (const StateError &) { // gradient() has ended the recording
     }
   }
   GradientTape &tape() {
-    if (!tape_)
-      throw StateError("GradientTape: a tape records within its `with` block: `with GradientTape() as tape:`", here());
-    return *tape_;
+    const SourceLocation where = here();
+    if (!home_)
+      throw StateError("GradientTape: a tape records within its `with` block: `with GradientTape() as tape:`", where);
+    if (!recorded_)
+      throw StateError("GradientTape: the thread whose operations the tape has recorded has ended", where);
+    if (std::this_thread::get_id() != thread_)
+      throw StateError("GradientTape: a tape belongs to the thread that entered its `with` block", where);
+    return recorded_->tape;
   }
 
 private:
   const GradientTapeOptions options_;
-  std::unique_ptr<GradientTape> tape_;
-  std::optional<GradientTape::Pause> pause_;
+  std::shared_ptr<TapesOfThread> home_;
+  std::thread::id thread_;
+  std::unique_ptr<Recorded> recorded_;
 };
 
 // The sources in nested lists, tuples and dicts, in order; and the gradients in their places.

@@ -450,6 +450,31 @@ class Threads(unittest.TestCase):
         self.run_all([count, run])
         self.assertGreater(counted[0], 1000)
 
+    def test_tapes_that_end_elsewhere(self):
+        x, kept = cq.tensor([1.0, 2.0]), []
+
+        def record():
+            for _ in range(20):
+                tape = cq.GradientTape(persistent=True)
+                with tape:
+                    tape.watch(x)
+                    y = (x * x).sum()
+                kept.append((tape, y))
+            assert tape.gradient(y, x).tolist() == [2, 4]
+
+        def drop():
+            for _ in range(200):
+                if kept:
+                    kept.pop()
+                cq.exp(x)
+
+        self.run_all([record, drop, record, drop])
+        with self.assertRaises(cq.StateError):
+            self.run_all([record])
+            kept[-1][0].gradient(kept[-1][1], x)
+        kept.clear()
+        gc.collect()
+
     def test_functions_that_trace_each_other(self):
         a = cq.function(lambda x: b_of(x) + 1)
         b = cq.function(lambda x: a_of(x) + 1)
