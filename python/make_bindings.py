@@ -380,7 +380,10 @@ def main():
     write_if_changed(options.out / "stubs" / "_functions.pyi", head + tuples + "\n" + "\n".join(stubs[""]))
     for space in ("linalg", "random"):
         imports = ", ".join(maker.tuples)
-        write_if_changed(options.out / "stubs" / f"{space}.pyi", head + f"from calque._functions import {imports}\n\n" + "\n".join(stubs[space]))
+        also = ("from calque._array_api import matrix_transpose as matrix_transpose, vecdot as vecdot\n"
+                "from calque._functions import cross as cross, diagonal as diagonal, matmul as matmul, outer as outer, trace as trace\n"
+                "from calque._overloads import tensordot as tensordot\n" if space == "linalg" else "")  # as calque/linalg.py
+        write_if_changed(options.out / "stubs" / f"{space}.pyi", head + f"from calque._functions import {imports}\n{also}\n" + "\n".join(stubs[space]))
 
 
 if __name__ == "__main__":

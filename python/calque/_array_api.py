@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from . import _native as _n
 from ._native import DType, Tensor, Variable
 
-__all__ = ["__array_namespace_info__", "can_cast", "e", "empty", "empty_like", "finfo", "iinfo", "inf", "isdtype", "matrix_transpose", "nan", "newaxis", "pi",
+__all__ = ["__array_namespace_info__", "broadcast_arrays", "can_cast", "e", "empty", "empty_like", "finfo", "iinfo", "inf", "isdtype", "matrix_transpose", "nan", "newaxis", "pi",
            "positive", "result_type", "vecdot"]
 
 e, pi, inf, nan, newaxis = math.e, math.pi, math.inf, math.nan, None
@@ -88,6 +88,18 @@ def result_type(*args: Any) -> DType:
     return made
 
 
+def broadcast_arrays(*arrays: Any) -> list[Tensor]:
+    """The tensors, broadcast to one shape."""
+    tensors = [_n.asarray(x) for x in arrays]
+    rank = max((x.ndim for x in tensors), default=0)
+    shape = [1] * rank
+    for x in tensors:
+        for axis, size in enumerate(x.shape, rank - x.ndim):
+            if shape[axis] == 1:
+                shape[axis] = size
+    return [_n.broadcast_to(x, shape) for x in tensors]
+
+
 def can_cast(from_: Any, to: Any, /) -> bool:
     """Whether a type holds all elements of another one."""
     return bool(_n.promote_types(_dtype(from_), _dtype(to)) == _dtype(to))
@@ -113,7 +125,8 @@ def matrix_transpose(x: Any, /) -> Tensor:
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
     """The sum of products along an axis; the first operand is conjugated."""
-    first = _n.conj(x1) if _dtype(x1).kind == "complex" else x1
+    first = _n.asarray(x1)
+    first = _n.conj(first) if first.dtype.kind == "complex" else first
     made: Tensor = _n.sum(_n.mul(first, x2), axis)
     return made
 

@@ -134,6 +134,28 @@ class EveryFunction(unittest.TestCase):
         np.testing.assert_allclose(np.asarray(cq.linalg.lu_solve(cq.linalg.lu_factor(a[0, :, :5]), np.ones(5))),
                                    np.linalg.solve(a[0, :, :5], np.ones(5)), rtol=1e-9)
 
+    def test_names_of_the_array_api_standard(self):
+        self.assertIs(cq.ones((2,)).__array_namespace__(), cq)
+        a, b = cq.broadcast_arrays(cq.ones((3, 1)), cq.zeros((4,)))
+        self.assertEqual((a.shape, b.shape), ((3, 4), (3, 4)))
+        for x in (np.ones((2, 3)), np.array([[1 + 2j, 3]])):
+            np.testing.assert_allclose(np.asarray(cq.vecdot(x, x)), np.vecdot(x, x))
+            np.testing.assert_array_equal(np.asarray(cq.linalg.matrix_transpose(x)), x.T)
+        for d in cq.dtypes:
+            if d.kind in ("float", "complex") and d != cq.bfloat16:
+                own, other = cq.finfo(d), np.finfo(d.name)
+                self.assertEqual((own.bits, own.eps, own.max, own.min, own.smallest_normal),
+                                 (np.finfo(own.dtype.name).bits, float(other.eps), float(other.max), float(other.min), float(other.smallest_normal)))
+            elif d.kind == "integer":
+                self.assertEqual((cq.iinfo(d).max, cq.iinfo(d).min), (np.iinfo(d.name).max, np.iinfo(d.name).min))
+        self.assertEqual([cq.isdtype(cq.uint8, kind) for kind in ("integral", "signed integer", ("bool", "unsigned integer"), cq.uint8)],
+                         [True, False, True, True])
+        self.assertEqual(cq.result_type(cq.int8, cq.tensor([1], dtype="int16"), 3), cq.int16)
+        self.assertEqual(cq.result_type(cq.int8, 1.5), cq.float32)
+        self.assertEqual((cq.can_cast("int8", "int16"), cq.can_cast("float64", "float32")), (True, False))
+        with self.assertRaises(cq.DTypeError):
+            cq.finfo(cq.int8)
+
     def test_random(self):
         cq.set_seed(7)
         first = cq.random.normal((3,)).tolist()
