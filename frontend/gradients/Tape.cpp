@@ -367,6 +367,63 @@ std::vector<std::optional<Tensor>> TapeState::gradient(const std::vector<Tensor>
   return gradients;
 }
 
+namespace {
+// Whether forward mode may not give what reverse mode does: the derivative is the user's, and is one of cotangents; the
+// operation must not be done again; or it begins or ends a mapped axis, which tangents would have to follow from
+// inside.
+bool isForReverse(const schema::Recording &recording, const schema::RecordedOp &op) {
+  if (op.op == OpId::CustomGradient || op.op == OpId::Extern || op.op == OpId::OrderedExtern || op.op == OpId::Batch ||
+      schema::runsOnce(recording, op))
+    return true;
+  return std::ranges::any_of(recording.attributesOf(op), [](const schema::Attribute &attribute) {
+    const auto *inner = std::get_if<schema::RecordingRef>(&attribute);
+    return inner && std::ranges::any_of((*inner)->ops(),
+                                        [&](const schema::RecordedOp &each) { return isForReverse(**inner, each); });
+  });
+}
+} // namespace
+
+// Forward mode goes through the program once, for all elements of the source, and keeps nothing.
+bool TapeState::isForwardShorter(const Plan &plan, const std::vector<std::vector<ValueId>> &sources) {
+  if (!trace || trace->isOneOfPaths() || sources.size() != 1 || sources[0].size() != 1)
+    return false;
+  // What the tape has not seen passes tangents on, and no cotangents.
+  const Activity &depending = trace->dependingOn(sources[0]);
+  if (std::ranges::any_of(plan.stops,
+                          [&](ValueId stop) { return stop != sources[0][0] && depending.isProduced(stop); }))
+    return false;
+  const schema::Recording &recording = trace->recording;
+  const schema::TensorType &target = recording.typeOf(plan.targets[0]), &source = recording.typeOf(sources[0][0]);
+  return source.isStatic() && source.dtype == target.dtype && source.numElements() > 0 &&
+         source.numElements() < target.numElements() &&
+         std::ranges::none_of(
+             seenOps(plan.targets), [&](std::size_t op) { return isForReverse(recording, recording.ops()[op]); });
+}
+
+Tensor TapeState::jacobianForward(const Tensor &target, ValueId sourceId, SourceLocation where) {
+  const Tensor source = trace->tensorOf(sourceId, where);
+  const schema::TensorType type = *implOf(target, where).type, sourceType = *implOf(source, where).type;
+  const Tensor basis = basisOf(source, "jacobian", where);
+  schema::Attribute axes = std::vector<std::int64_t>{0};
+  const Tensor direction = applyAsIs(OpId::Batch, {&basis, 1}, {&axes, 1}, where);
+  schema::Attribute counts = std::vector<std::int64_t>{1, 1};
+  const Tensor operands[] = {target, source, direction};
+  const Tensor change = applyAll(OpId::Jvp, operands, {&counts, 1}, where)[0];
+  const Tensor all[] = {change, direction, basis};
+  schema::Attribute places[] = {std::vector<std::int64_t>{0}, std::int64_t(0)};
+  const Tensor columns = applyAsIs(OpId::Unbatch, all, places, where); // [source, target...]
+  // The source's dimensions go last.
+  std::vector<std::int64_t> order(type.dims.size() + 1);
+  std::iota(order.begin(), order.end(), 1);
+  order.back() = 0;
+  schema::Attribute attribute = order;
+  const Tensor turned = applyAsIs(OpId::Transpose, {&columns, 1}, {&attribute, 1}, where);
+  schema::Dims shape = type.dims;
+  shape.insert(shape.end(), sourceType.dims.begin(), sourceType.dims.end());
+  attribute = shape;
+  return applyAsIs(OpId::Reshape, {&turned, 1}, {&attribute, 1}, where);
+}
+
 std::vector<std::optional<Tensor>> TapeState::jacobian(const Tensor &target,
                                                        const std::vector<std::vector<ValueId>> &sources,
                                                        bool ofExamples, SourceLocation where) {
@@ -389,6 +446,8 @@ std::vector<std::optional<Tensor>> TapeState::jacobian(const Tensor &target,
   settle(plan, sources, false, where);
   if (plan.connected.empty())
     return std::vector<std::optional<Tensor>>(sources.size());
+  if (!ofExamples && isForwardShorter(plan, sources))
+    return {jacobianForward(target, sources[0][0], where)};
 
   // There is a seed for each element of the target, or of one example of the target. It is 1 at the element, and 0
   // elsewhere. One batched pass takes all seeds.

@@ -133,6 +133,9 @@ private:
   // In a run that explores native control flow, makes the plan the same on all paths: a source that another path
   // connects counts as connected, and a value that exists only in one iteration is no stop.
   void joinPaths(Plan &plan, const std::vector<std::vector<schema::ValueId>> &sources, const Question &question);
+  // Whether forward mode computes a Jacobian in fewer passes than reverse mode, and does as well.
+  bool isForwardShorter(const Plan &plan, const std::vector<std::vector<schema::ValueId>> &sources);
+  Tensor jacobianForward(const Tensor &target, schema::ValueId source, SourceLocation where);
   // Completes the plan of a traced gradient: removes the sources without a gradient, and joins the plans of all paths.
   void settle(Plan &plan, const std::vector<std::vector<schema::ValueId>> &sources, bool zerosWillDo,
               SourceLocation where);

@@ -590,7 +590,9 @@ using TapeJacobian = std::optional<Tensor> (GradientTape::*)(const Tensor &, con
 } // namespace detail
 
 // Makes the function that returns f's Jacobian with respect to the first argument, [result..., argument...]. Reverse
-// mode computes it, in one pass for all elements of the result. ShapeError for unknown sizes, DTypeError for integers.
+// mode computes it, in one pass for all elements of the result; in a function, if the argument has fewer elements than
+// the result, forward mode, in one pass for all elements of the argument. ShapeError for unknown sizes, DTypeError for
+// integers.
 template <typename F> auto jacobian(F &&f, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "jacobian", made);
   return detail::derivative<typename detail::SignaturesOf<detail::Held<F>>::Jacobian>(
