@@ -51,6 +51,8 @@ def main():
         rest = " ".join(match[2].split())
         methods[match[1]] = f"    def {match[1]}(self{', ' + rest if rest else ''}) -> {match[3]}: ..."
     text = options.native.read_text()
+    if "std::" in text or "calque::" in text:
+        raise SystemExit("make_stubs.py: nanobind knows no Python type for one of C++: a header of nanobind/stl is not included")
     errors = re.findall(r"^    (\w*Error) as \w+,?$", text, re.M)
     text = text[text.index("\nversion: "):]
     made, inside = [], False
@@ -59,7 +61,6 @@ def main():
             inside = match[1] in ("Tensor", "Variable")
         if "__hash__: None" in line:
             line += "  # type: ignore[assignment]"
-        line = line.replace('"std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"', "str")
         if line.lstrip().startswith("def "):
             line = line.replace("-> object:", "-> Any:")
             line = re.sub(r"(?<=[:>*] )(dict|list|tuple)(?=[,):\]])", lambda m: f"{m[0]}[{'str, ' if m[0] == 'dict' else ''}Any{', ...' if m[0] == 'tuple' else ''}]", line)

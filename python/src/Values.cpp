@@ -1,6 +1,8 @@
 // Numbers, element types, shapes and operands of Python objects.
 #include "Support.h"
 
+#include <nanobind/stl/string.h>
+
 #include <complex>
 
 namespace calque::python {

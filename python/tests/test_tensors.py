@@ -70,7 +70,8 @@ class Making(unittest.TestCase):
         self.assertEqual(cq.float32, "float32")
         self.assertEqual(cq.dtype("bfloat16"), cq.bfloat16)
         self.assertNotEqual(cq.float32, cq.float64)
-        self.assertEqual(str(cq.int8), "int8")
+        self.assertEqual((str(cq.int8), repr(cq.int8), cq.int8.kind, cq.int8.itemsize), ("int8", "calque.int8", "integer", 1))
+        self.assertEqual(len({each: each for each in cq.dtypes}), 15)
         self.assertEqual(cq.promote_types("int16", "float16"), cq.float32)
         with self.assertRaisesRegex(cq.DTypeError, "no element type"):
             cq.zeros((2,), dtype="float8")
