@@ -8,8 +8,10 @@
 #include "codegen/plan/MakePlan.h"
 #include "codegen/schedule/ScheduleTable.h"
 #include "ir/BatchRule.h"
+#include "ir/Export.h"
 #include "ir/Import.h"
 #include "passes/Passes.h"
+#include "program/ProgramCompiler.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -90,7 +92,7 @@ private:
   std::unique_ptr<Entry> idle; // the first of them
 };
 
-class CompilerImpl : public Compiler {
+class CompilerImpl : public ProgramCompiler {
 public:
   explicit CompilerImpl(const runtime::RuntimeFunction *functions) : functions(functions) { codegen::leaveForMemory(); }
   bool ranOutOfMemory() const override { return ranOut; }
@@ -121,6 +123,20 @@ public:
       for (size_t &input : compiled.interface.assigned)
         input -= recording.parameters.size();
       result.program = std::move(compiled);
+      return success();
+    });
+    return result;
+  }
+
+  ProgramResult differentiated(const schema::Recording &recording) override {
+    ProgramResult result;
+    withProgram(recording, {}, true, result, [&](ModuleOp program, Contexts::Entry &entry) {
+      if (failed(verify(program)) || failed(entry.pipelines.run(program, Stage::Traced, Stage::Differentiated, {})))
+        return failure();
+      FailureOr<schema::RecordingRef> made = ir::recordingOf(*program.getOps<func::FuncOp>().begin(), recording);
+      if (failed(made))
+        return failure();
+      result.program = std::move(*made);
       return success();
     });
     return result;

@@ -1,4 +1,5 @@
 #include "frontend/compiled/CompilerLibrary.h"
+#include "frontend/compiled/ProgramLibrary.h"
 
 #include "absl/strings/str_cat.h"
 #include "calque/error.h"
@@ -36,10 +37,10 @@ Compiler *loadCompiler() {
 
 // Compiles on a stack that is deep enough, whatever the caller's is. MemoryError where memory runs out in the compiler,
 // which can't be used any more then.
-class CompilerOnOwnStack : public Compiler {
+class CompilerOnOwnStack : public ProgramCompiler {
 public:
   CompilerOnOwnStack() {
-    onOwnStack([&] { loaded = loadCompiler(); });
+    onOwnStack([&] { loaded = static_cast<ProgramCompiler *>(loadCompiler()); });
     loaded->setExternRules(&userOperationRules());
   }
   void setExternRules(schema::ExternRules *rules) override { loaded->setExternRules(rules); }
@@ -52,6 +53,11 @@ public:
   std::vector<bool> connected(const schema::Recording &recording) override {
     std::vector<bool> result;
     use([&] { result = loaded->connected(recording); });
+    return result;
+  }
+  ProgramResult differentiated(const schema::Recording &recording) override {
+    ProgramResult result;
+    use([&] { result = loaded->differentiated(recording); });
     return result;
   }
   PrintResult print(const schema::Recording &recording, Stage stage, CompileOptions options) override {
@@ -75,7 +81,7 @@ private:
       failForCompilersMemory(userLine({}));
   }
 
-  Compiler *loaded = nullptr;
+  ProgramCompiler *loaded = nullptr;
 };
 } // namespace
 
@@ -99,10 +105,11 @@ void failForCompilersMemory(SourceLocation where) {
   throw MemoryError("there is no memory to compile this, and nothing else is compiled in this process any more", where);
 }
 
-Compiler &compiler() {
+ProgramCompiler &programCompiler() {
   runtime::ForkSection section; // as loading it is one, which no other thread in a section may wait for
   static auto *compiler = new CompilerOnOwnStack; // a failure is tried again; never destroyed
   return *compiler;
 }
+Compiler &compiler() { return programCompiler(); }
 
 } // namespace calque::detail

@@ -26,7 +26,7 @@ namespace {
 
 // The metadata that says that there is a digest, and the digest. They have two names, so that damage to one name does
 // not make the file look like one without a digest.
-constexpr const char *kFormat = "calque.format", *kVersion = "1", *kDigest = "calque.sha256";
+constexpr const char *kFormat = "calque.format", *kFormatVersion = "1", *kDigest = "calque.sha256";
 // The digest's name as it stands in the header. It stands there once, because quotes inside of names and texts are
 // escaped.
 const std::string kDigestText = "\"calque.sha256\":\"";
@@ -122,7 +122,7 @@ std::string headerOf(std::vector<TensorEntry> &entries, const TensorFile::Metada
     const std::size_t bitsOfA = bitsOf(a.code), bitsOfB = bitsOf(b.code);
     return bitsOfA != bitsOfB ? bitsOfA > bitsOfB : a.name < b.name;
   });
-  std::string header = absl::StrCat("{\"", kMetadata, "\":{\"", kFormat, "\":\"", kVersion, "\",", kDigestText);
+  std::string header = absl::StrCat("{\"", kMetadata, "\":{\"", kFormat, "\":\"", kFormatVersion, "\",", kDigestText);
   digestAt = sizeof(std::uint64_t) + header.size();
   absl::StrAppend(&header, std::string(kDigits, '0'), "\"");
   for (const auto &[name, text] : metadata)
@@ -293,8 +293,8 @@ private:
     const std::size_t at = header.find(kDigestText);
     if (!isCalques || found == file.metadata_.end() || found->second.size() != kDigits || at == std::string::npos)
       fail("it is damaged: its SHA-256 is not as Calque writes it");
-    if (const std::string &version = file.metadata_.at(kFormat); version != kVersion)
-      fail(absl::StrCat("version '", version, "' of Calque's tensor files is not known; this is version ", kVersion));
+    if (const std::string &version = file.metadata_.at(kFormat); version != kFormatVersion)
+      fail(absl::StrCat("version '", version, "' of Calque's tensor files is not known; this is version ", kFormatVersion));
     digest = found->second;
     header.replace(at + kDigestText.size(), kDigits, kDigits, '0');
     file.metadata_.erase(kFormat);

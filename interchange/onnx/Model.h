@@ -6,6 +6,7 @@
 
 #include "calque/dtype.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -71,6 +72,7 @@ struct Attribute {
   std::optional<TensorData> tensor;
   std::optional<SparseData> sparse;
   std::shared_ptr<Graph> graph;
+  enum Type : std::uint8_t { Float = 1, Int, String, Tensor, Subgraph, Floats, Ints, Strings };
   std::int64_t type = 0;
 };
 
@@ -82,6 +84,7 @@ struct Node {
   std::string name, op, domain, overload;
   std::vector<std::string> inputs, outputs;
   std::vector<Attribute> attributes;
+  std::string doc; // is written, and not read
 
   // Found when the model is loaded.
   const Operator *operation = nullptr;      // or
@@ -130,6 +133,11 @@ struct DataValue {
 
 // DataError for bytes that are no such message.
 ModelFile readModel(Bytes bytes, const std::string &file);
+// Writes a model, piece by piece. The bytes of tensors go out as they are.
+using Sink = std::function<void(const void *bytes, std::size_t size)>;
+void writeModel(ModelFile &model, const Sink &sink);
+// How many bytes that are.
+std::uint64_t sizeOfModel(ModelFile &model);
 TensorData readTensor(Bytes bytes, const std::string &file);
 DataValue readValue(Bytes bytes, const std::string &file, const ValueType &type);
 

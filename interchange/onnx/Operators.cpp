@@ -13,6 +13,22 @@ std::vector<Table> operatorTables() {
           shapeOperators(),       signalOperators()};
 }
 
+bool Operator::isSameFor(DType dtype) const {
+  switch (same.elements) {
+  case Same::All:
+    return true;
+  case Same::Numbers:
+    return dtype != DType::Bool;
+  case Same::Integers:
+    return is_integer(dtype);
+  case Same::Signed:
+    return dtype != DType::Bool && !std::string_view(name_of(dtype)).starts_with("u");
+  case Same::Floats:
+    return is_floating(dtype);
+  }
+  return false;
+}
+
 const Operator *findOperator(std::string_view domain, std::string_view name) {
   static const auto *const all = [] {
     auto *made = new std::unordered_map<std::string, const Operator *>();

@@ -19,16 +19,29 @@ struct Versions {
 
 inline constexpr int kAnyNumber = 1 << 30;
 
+// The operation of Calque that an operator is the same as, by its record's name, and for which elements ONNX defines
+// it. The exporter reads it the other way.
+struct Same {
+  enum Elements : std::uint8_t { All, Numbers, Signed, Integers, Floats };
+  constexpr Same() = default;
+  constexpr Same(const char *name, Elements which = All) : record(name), elements(which) {}
+  std::string_view record;
+  Elements elements = All;
+};
+
 struct Operator {
   std::string_view name;
   Versions versions;
   int fewest, most; // inputs
   unsigned known;   // bit i: the elements of input i must be known while tracing
   Results (*apply)(const Call &call);
+  Same same = {};
   std::string_view domain = {};
   bool isRandom = false; // is not computed while tracing, even of known inputs
 
   std::int64_t since() const { return versions.list[0]; }
+  // Whether the operator is the same for elements of this type.
+  bool isSameFor(DType dtype) const;
 };
 
 using Table = std::span<const Operator>;

@@ -1,5 +1,5 @@
-// Messages of ONNX, by the numbers of their fields in the format's published schema.
-#include "onnx/Model.h"
+// Reads the messages of ONNX.
+#include "onnx/Messages.h"
 
 #include "calque/error.h"
 
@@ -12,276 +12,99 @@ template <typename Each> void eachField(Wire wire, const Each &each) {
     each(field, wire);
 }
 
-std::pair<std::string, std::string> readEntry(const Wire &from) {
-  std::pair<std::string, std::string> entry;
+template <typename T> void readInto(T &message, const Wire &from);
+
+// What must hold of a message that has been read.
+template <typename T> void finish(T &) {}
+void nameDomain(std::string &domain) {
+  if (domain == "ai.onnx") // the default domain's other name
+    domain.clear();
+}
+void finish(Node &node) { nameDomain(node.domain); }
+void finish(std::pair<std::string, std::int64_t> &opset) { nameDomain(opset.first); }
+
+// Takes one field of a message to where describe() says that it belongs.
+class Reader {
+public:
+  Reader(const Field &field, const Wire &wire) : field_(field), wire_(wire) {}
+
+  template <typename T> void field(std::uint64_t number, T &value, bool = true) {
+    if (field_.number == number)
+      take(value);
+  }
+  // A text for people, which is not kept.
+  void note(std::uint64_t, const std::string &) {}
+  void present(std::uint64_t number, bool &is) { is = is || field_.number == number; }
+  void refuse(std::uint64_t number, const char *what) {
+    if (field_.number == number)
+      wire_.damaged(what);
+  }
+  template <typename F> void choice(std::uint64_t number, ValueType::Kind &is, ValueType::Kind kind, const F &f) {
+    if (field_.number != number)
+      return;
+    is = kind;
+    if (kind != ValueType::Kind::Other)
+      readWith(f);
+  }
+  template <typename T, typename F> void inside(std::uint64_t number, std::optional<T> &value, const F &f) {
+    if (field_.number != number)
+      return;
+    value.emplace();
+    readWith(f);
+  }
+
+private:
+  template <typename F> void readWith(const F &f) {
+    eachField(wire_.inside(field_), [&](const Field &field, const Wire &wire) {
+      Reader inner(field, wire);
+      f(inner);
+    });
+  }
+  void take(std::string &value) { value = field_.text(wire_); }
+  void take(std::int64_t &value) { value = field_.integer(wire_); }
+  void take(bool &value) { value = field_.integer(wire_) == 1; }
+  void take(float &value) { value = field_.number32(wire_); }
+  void take(Bytes &value) { value = field_.message(wire_); }
+  void take(std::vector<std::int64_t> &values) { field_.appendTo(values, wire_); }
+  void take(std::vector<float> &values) { field_.appendTo(values, wire_); }
+  void take(std::vector<double> &values) { field_.appendTo(values, wire_); }
+  void take(std::map<std::string, std::string> &values) {
+    std::pair<std::string, std::string> entry;
+    take(entry);
+    values.insert(std::move(entry));
+  }
+  void take(Opsets &values) {
+    std::pair<std::string, std::int64_t> entry;
+    take(entry);
+    values[entry.first] = entry.second;
+  }
+  template <typename T> void take(std::vector<T> &values) { take(values.emplace_back()); }
+  template <typename T> void take(std::optional<T> &value) { take(value.emplace()); }
+  template <typename T> void take(std::shared_ptr<T> &value) {
+    value = std::make_shared<T>();
+    take(*value);
+  }
+  template <typename T> void take(T &message) {
+    message = T();
+    readInto(message, wire_.inside(field_));
+  }
+
+  const Field &field_;
+  const Wire &wire_;
+};
+
+template <typename T> void readInto(T &message, const Wire &from) {
   eachField(from, [&](const Field &field, const Wire &wire) {
-    if (field.number == 1)
-      entry.first = field.text(wire);
-    else if (field.number == 2)
-      entry.second = field.text(wire);
+    Reader reader(field, wire);
+    describe(reader, message);
   });
-  return entry;
+  finish(message);
 }
 
 TensorData readTensorData(const Wire &from) {
   TensorData tensor;
-  eachField(from, [&](const Field &field, const Wire &wire) {
-    switch (field.number) {
-    case 1:
-      return field.appendTo(tensor.dims, wire);
-    case 2:
-      tensor.type = field.integer(wire);
-      return;
-    case 3:
-      wire.damaged("a tensor in segments, which this version does not read");
-    case 4:
-      return field.appendTo(tensor.floats, wire);
-    case 5:
-    case 7:
-    case 11:
-      return field.appendTo(tensor.integers, wire);
-    case 6:
-      return tensor.strings.push_back(field.message(wire));
-    case 8:
-      tensor.name = field.text(wire);
-      return;
-    case 9:
-      tensor.raw = field.message(wire);
-      return;
-    case 10:
-      return field.appendTo(tensor.doubles, wire);
-    case 13:
-      tensor.external.insert(readEntry(wire.inside(field)));
-      return;
-    case 14:
-      tensor.isExternal = field.integer(wire) == 1;
-      return;
-    default:
-      return;
-    }
-  });
+  readInto(tensor, from);
   return tensor;
-}
-
-SparseData readSparse(const Wire &from) {
-  SparseData sparse;
-  eachField(from, [&](const Field &field, const Wire &wire) {
-    if (field.number == 1)
-      sparse.values = readTensorData(wire.inside(field));
-    else if (field.number == 2)
-      sparse.indices = readTensorData(wire.inside(field));
-    else if (field.number == 3)
-      field.appendTo(sparse.dims, wire);
-  });
-  return sparse;
-}
-
-ValueType readType(const Wire &from) {
-  ValueType type;
-  auto readDim = [](const Wire &from) {
-    ValueType::Dim dim;
-    eachField(from, [&](const Field &field, const Wire &wire) {
-      if (field.number == 1)
-        dim.size = field.integer(wire);
-      else if (field.number == 2)
-        dim.symbol = field.text(wire);
-    });
-    return dim;
-  };
-  auto readInner = [&](const Field &field, const Wire &wire, ValueType::Kind kind) {
-    type.kind = kind;
-    type.inner = std::make_shared<ValueType>();
-    eachField(wire.inside(field), [&](const Field &part, const Wire &inside) {
-      if (part.number == 1)
-        *type.inner = readType(inside.inside(part));
-    });
-  };
-  eachField(from, [&](const Field &field, const Wire &wire) {
-    switch (field.number) {
-    case 1:
-      type.kind = ValueType::Kind::Tensor;
-      eachField(wire.inside(field), [&](const Field &part, const Wire &inside) {
-        if (part.number == 1)
-          type.element = part.integer(inside);
-        else if (part.number == 2) {
-          type.dims.emplace();
-          eachField(inside.inside(part), [&](const Field &dim, const Wire &shape) {
-            if (dim.number == 1)
-              type.dims->push_back(readDim(shape.inside(dim)));
-          });
-        }
-      });
-      return;
-    case 4:
-      return readInner(field, wire, ValueType::Kind::Sequence);
-    case 9:
-      return readInner(field, wire, ValueType::Kind::Optional);
-    case 5:
-    case 7:
-    case 8:
-      type.kind = ValueType::Kind::Other;
-      return;
-    default:
-      return;
-    }
-  });
-  return type;
-}
-
-ValueInfo readInfo(const Wire &from) {
-  ValueInfo info;
-  eachField(from, [&](const Field &field, const Wire &wire) {
-    if (field.number == 1)
-      info.name = field.text(wire);
-    else if (field.number == 2)
-      info.type = readType(wire.inside(field));
-  });
-  return info;
-}
-
-Graph readGraph(const Wire &from);
-
-Attribute readAttribute(const Wire &from) {
-  Attribute attribute;
-  eachField(from, [&](const Field &field, const Wire &wire) {
-    switch (field.number) {
-    case 1:
-      attribute.name = field.text(wire);
-      return;
-    case 2:
-      attribute.f = field.number32(wire);
-      return;
-    case 3:
-      attribute.i = field.integer(wire);
-      return;
-    case 4:
-      attribute.s = field.text(wire);
-      return;
-    case 5:
-      attribute.tensor = readTensorData(wire.inside(field));
-      return;
-    case 6:
-      attribute.graph = std::make_shared<Graph>(readGraph(wire.inside(field)));
-      return;
-    case 7:
-      return field.appendTo(attribute.floats, wire);
-    case 8:
-      return field.appendTo(attribute.ints, wire);
-    case 9:
-      return attribute.strings.push_back(field.text(wire));
-    case 20:
-      attribute.type = field.integer(wire);
-      return;
-    case 21:
-      attribute.reference = field.text(wire);
-      return;
-    case 22:
-      attribute.sparse = readSparse(wire.inside(field));
-      return;
-    default:
-      return;
-    }
-  });
-  return attribute;
-}
-
-Node readNode(const Wire &from) {
-  Node node;
-  eachField(from, [&](const Field &field, const Wire &wire) {
-    switch (field.number) {
-    case 1:
-      return node.inputs.push_back(field.text(wire));
-    case 2:
-      return node.outputs.push_back(field.text(wire));
-    case 3:
-      node.name = field.text(wire);
-      return;
-    case 4:
-      node.op = field.text(wire);
-      return;
-    case 5:
-      return node.attributes.push_back(readAttribute(wire.inside(field)));
-    case 7:
-      node.domain = field.text(wire);
-      return;
-    case 8:
-      node.overload = field.text(wire);
-      return;
-    default:
-      return;
-    }
-  });
-  if (node.domain == "ai.onnx") // the default domain's other name
-    node.domain.clear();
-  return node;
-}
-
-Graph readGraph(const Wire &from) {
-  Graph graph;
-  eachField(from, [&](const Field &field, const Wire &wire) {
-    switch (field.number) {
-    case 1:
-      return graph.nodes.push_back(readNode(wire.inside(field)));
-    case 2:
-      graph.name = field.text(wire);
-      return;
-    case 5:
-      return graph.initializers.push_back(readTensorData(wire.inside(field)));
-    case 11:
-      return graph.inputs.push_back(readInfo(wire.inside(field)));
-    case 12:
-      return graph.outputs.push_back(readInfo(wire.inside(field)));
-    case 15:
-      return graph.sparseInitializers.push_back(readSparse(wire.inside(field)));
-    default:
-      return;
-    }
-  });
-  return graph;
-}
-
-void readOpset(const Wire &from, Opsets &opsets) {
-  std::string domain;
-  std::int64_t version = 0;
-  eachField(from, [&](const Field &field, const Wire &wire) {
-    if (field.number == 1)
-      domain = field.text(wire);
-    else if (field.number == 2)
-      version = field.integer(wire);
-  });
-  opsets[domain == "ai.onnx" ? "" : domain] = version;
-}
-
-Function readFunction(const Wire &from) {
-  Function function;
-  eachField(from, [&](const Field &field, const Wire &wire) {
-    switch (field.number) {
-    case 1:
-      function.name = field.text(wire);
-      return;
-    case 4:
-      return function.inputs.push_back(field.text(wire));
-    case 5:
-      return function.outputs.push_back(field.text(wire));
-    case 6:
-      return function.attributes.push_back(field.text(wire));
-    case 7:
-      return function.nodes.push_back(readNode(wire.inside(field)));
-    case 9:
-      return readOpset(wire.inside(field), function.opsets);
-    case 10:
-      function.domain = field.text(wire);
-      return;
-    case 11:
-      return function.defaults.push_back(readAttribute(wire.inside(field)));
-    case 13:
-      function.overload = field.text(wire);
-      return;
-    default:
-      return;
-    }
-  });
-  return function;
 }
 
 DataValue readData(const Wire &from, const ValueType &type);
@@ -351,36 +174,7 @@ const Attribute *Node::find(const std::string &attribute) const {
 
 ModelFile readModel(Bytes bytes, const std::string &file) {
   ModelFile model;
-  eachField(Wire(bytes, file), [&](const Field &field, const Wire &wire) {
-    switch (field.number) {
-    case 1:
-      model.ir = field.integer(wire);
-      return;
-    case 2:
-      model.producer = field.text(wire);
-      return;
-    case 3:
-      model.producerVersion = field.text(wire);
-      return;
-    case 6:
-      model.doc = field.text(wire);
-      return;
-    case 7:
-      model.graph = readGraph(wire.inside(field));
-      return;
-    case 8:
-      return readOpset(wire.inside(field), model.opsets);
-    case 14:
-      return model.metadata.push_back(readEntry(wire.inside(field)));
-    case 20:
-      model.hasTraining = true;
-      return;
-    case 25:
-      return model.functions.push_back(readFunction(wire.inside(field)));
-    default:
-      return;
-    }
-  });
+  readInto(model, Wire(bytes, file));
   if (!model.graph)
     throw DataError(file + " is no ONNX file, or damaged: it has no graph");
   return model;

@@ -36,6 +36,7 @@ RELAYED = {
     "error": "of the compiler, or of the operating system",
     "std::string(node_.label)+: +message": "of an operator of ONNX, behind the node's name",
     "file_+: +message": "of the calls of refuse of the linker of ONNX",
+    "text": "of the calls of refuse of what writes ONNX",
     "file_+: +error.what()": "of an operator of ONNX",
 }
 

@@ -186,6 +186,7 @@ public:
   }
   std::string write(const Message &model) const { return write("model.onnx", model.bytes); }
   const std::filesystem::path &path() const { return path_; }
+  std::string file(const std::string &name) const { return (path_ / name).string(); }
 
 private:
   std::filesystem::path path_;

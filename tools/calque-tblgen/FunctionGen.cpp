@@ -247,6 +247,33 @@ void emitFuzzData(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
   }
 }
 
+// The meaning on one element as the expression that `<calque/program.h>` gives.
+std::string elementExpression(const OperationRecord &op, const llvm::DagInit *dag) {
+  const llvm::Record *node = llvm::cast<llvm::DefInit>(dag->getOperator())->getDef();
+  std::string name =
+      node->getValueAsString(node->isSubClassOf("ScalarFunction") ? "functionName" : "builderMethod").str();
+  std::string number = "0.0", inner;
+  for (unsigned i = 0; i < dag->getNumArgs(); ++i) {
+    if (const auto *argument = llvm::dyn_cast<llvm::DagInit>(dag->getArg(i)))
+      inner += elementExpression(op, argument) + ", ";
+    else if (const auto *text = llvm::dyn_cast<llvm::StringInit>(dag->getArg(i)))
+      number = "double(" + text->getValue().str() + ")";
+    else
+      inner += "{{}, 0.0, " + std::to_string(op.operandIndex(dag->getArgNameStr(i))) + ", {}}, ";
+  }
+  return "{\"" + name + "\", " + number + ", 0, {" + inner + "}}";
+}
+
+// By operation id, for elementwise operations.
+void emitElementExpressions(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
+  llvm::emitSourceFileHeader("What elementwise operations compute of an element", os);
+  for (const OperationRecord &op : collectOperations(records))
+    if (op.elementwise())
+      os << "{schema::OpId::" << op.idName() << ", " << elementExpression(op, op.scalar()) << "},\n";
+}
+
+llvm::TableGen::Emitter::Opt expressions("gen-element-expressions", emitElementExpressions,
+                                         "What elementwise operations compute of an element");
 llvm::TableGen::Emitter::Opt declarations("gen-function-decls", emitDeclarations, "Public functions");
 llvm::TableGen::Emitter::Opt definitions("gen-function-defs", emitDefinitions, "Public functions");
 llvm::TableGen::Emitter::Opt reference("gen-reference", emitReference, "The reference page");

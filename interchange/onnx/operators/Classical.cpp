@@ -42,8 +42,8 @@ Results labelEncoder(const Call &call) {
 }
 
 constexpr Operator kTable[] = {
-    {"Binarizer", {1}, 1, 1, 0, binarizer, "ai.onnx.ml"},
-    {"LabelEncoder", {2, 4}, 1, 1, 0, labelEncoder, "ai.onnx.ml"},
+    {"Binarizer", {1}, 1, 1, 0, binarizer, {}, "ai.onnx.ml"},
+    {"LabelEncoder", {2, 4}, 1, 1, 0, labelEncoder, {}, "ai.onnx.ml"},
 };
 
 } // namespace

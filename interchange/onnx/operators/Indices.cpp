@@ -198,7 +198,7 @@ Results tensorScatter(const Call &call) {
 Results arrayFeatures(const Call &call) { return take(call.tensor(0), ravel(call.tensor(1)), -1); }
 
 constexpr Operator kTable[] = {
-    {"ArrayFeatureExtractor", {1}, 2, 2, 0, arrayFeatures, "ai.onnx.ml"},
+    {"ArrayFeatureExtractor", {1}, 2, 2, 0, arrayFeatures, {}, "ai.onnx.ml"},
     {"Compress", {9, 11}, 2, 2, 0b10, compressed},
     {"Gather", {1, 11, 13}, 2, 2, 0, gathered},
     {"GatherElements", {11, 13}, 2, 2, 0, gatherElements},

@@ -164,7 +164,7 @@ Results dropout(const Call &call) {
 
 constexpr Operator kTable[] = {
     {"BatchNormalization", {6, 7, 9, 14, 15}, 5, 5, 0, batchNormalization},
-    {"Dropout", {6, 7, 10, 12, 13, 22}, 1, 3, 0b110, dropout, {}, true},
+    {"Dropout", {6, 7, 10, 12, 13, 22}, 1, 3, 0b110, dropout, {}, {}, true},
     {"GroupNormalization", {18, 21}, 3, 3, 0, groupNormalization},
     {"InstanceNormalization", {6, 22}, 3, 3, 0, instanceNormalization},
     {"LRN", {1, 13}, 1, 1, 0, localResponse},

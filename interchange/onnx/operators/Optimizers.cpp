@@ -82,9 +82,9 @@ Results momentum(const Call &call) {
 }
 
 constexpr Operator kTable[] = {
-    {"Adagrad", {1}, 3, kAnyNumber, 0, adagrad, "ai.onnx.preview.training"},
-    {"Adam", {1}, 3, kAnyNumber, 0, adam, "ai.onnx.preview.training"},
-    {"Momentum", {1}, 3, kAnyNumber, 0, momentum, "ai.onnx.preview.training"},
+    {"Adagrad", {1}, 3, kAnyNumber, 0, adagrad, {}, "ai.onnx.preview.training"},
+    {"Adam", {1}, 3, kAnyNumber, 0, adam, {}, "ai.onnx.preview.training"},
+    {"Momentum", {1}, 3, kAnyNumber, 0, momentum, {}, "ai.onnx.preview.training"},
 };
 
 } // namespace

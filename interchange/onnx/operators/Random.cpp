@@ -55,12 +55,12 @@ Results multinomial(const Call &call) {
 }
 
 constexpr Operator kTable[] = {
-    {"Bernoulli", {15, 22}, 1, 1, 0, bernoulli, {}, true},
-    {"Multinomial", {7, 22}, 1, 1, 0, multinomial, {}, true},
-    {"RandomNormal", {1, 22}, 0, 0, 0, randomNormal, {}, true},
-    {"RandomNormalLike", {1, 22}, 1, 1, 0, randomNormalLike, {}, true},
-    {"RandomUniform", {1, 22}, 0, 0, 0, randomUniform, {}, true},
-    {"RandomUniformLike", {1, 22}, 1, 1, 0, randomUniformLike, {}, true},
+    {"Bernoulli", {15, 22}, 1, 1, 0, bernoulli, {}, {}, true},
+    {"Multinomial", {7, 22}, 1, 1, 0, multinomial, {}, {}, true},
+    {"RandomNormal", {1, 22}, 0, 0, 0, randomNormal, {}, {}, true},
+    {"RandomNormalLike", {1, 22}, 1, 1, 0, randomNormalLike, {}, {}, true},
+    {"RandomUniform", {1, 22}, 0, 0, 0, randomUniform, {}, {}, true},
+    {"RandomUniformLike", {1, 22}, 1, 1, 0, randomUniformLike, {}, {}, true},
 };
 
 } // namespace
