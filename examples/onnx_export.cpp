@@ -21,9 +21,8 @@ int main() {
   optimizers::SGD sgd(0.5);
   auto train = function(
       [&](const Tensor &x, const Tensor &y) {
-        return sgd.minimize(
-            [&] { return losses::sparse_categorical_crossentropy(y, net(x), {.from_logits = true}); },
-            net.trainable_variables());
+        return sgd.minimize([&] { return losses::sparse_categorical_crossentropy(y, net(x), {.from_logits = true}); },
+                            net.trainable_variables());
       },
       {.name = "train", .argument_names = {"x", "y"}});
   for (int i = 0; i < 300; ++i)

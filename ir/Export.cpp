@@ -88,9 +88,8 @@ private:
       attributes.push_back(std::move(*value));
     }
     const int64_t recorded = recordedNumber(op.getLoc());
-    schema::ValueId first =
-        made.append(schema.id, operands, attributes, types,
-                    recorded >= 0 ? lines[static_cast<size_t>(recorded)] : schema::SourceLine());
+    schema::ValueId first = made.append(schema.id, operands, attributes, types,
+                                        recorded >= 0 ? lines[static_cast<size_t>(recorded)] : schema::SourceLine());
     for (auto [i, result] : llvm::enumerate(op.getResults()))
       values[result] = first + static_cast<schema::ValueId>(i);
     return success();

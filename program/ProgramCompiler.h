@@ -14,8 +14,8 @@ struct ProgramResult {
 // The compiler that CompilerFactory makes is one.
 class ProgramCompiler : public Compiler {
 public:
-  // The program at Stage::Differentiated, as a Recording: derivatives, mapped axes and complex numbers are operations on
-  // real numbers there. Each operation has the line of the recorded one that it stands for.
+  // The program at Stage::Differentiated, as a Recording: derivatives, mapped axes and complex numbers are operations
+  // on real numbers there. Each operation has the line of the recorded one that it stands for.
   virtual ProgramResult differentiated(const schema::Recording &recording) = 0;
 };
 

@@ -72,10 +72,9 @@ std::shared_ptr<const RecordedProgram> programOf(const schema::RecordingRef &rec
   return made;
 }
 
-FunctionProgram functionProgram(const std::string &name, const schema::Recording &recording,
-                                const Signature &arguments, std::span<const SignaturePart *const> results,
-                                std::span<const Tensor> captures, std::span<const BoundVariable> bindings,
-                                const SourceLocation &where) {
+FunctionProgram functionProgram(const std::string &name, const schema::Recording &recording, const Signature &arguments,
+                                std::span<const SignaturePart *const> results, std::span<const Tensor> captures,
+                                std::span<const BoundVariable> bindings, const SourceLocation &where) {
   FunctionProgram made;
   made.name = name;
   const ProgramResult compiled = programCompiler().differentiated(recording);

@@ -294,7 +294,8 @@ private:
     if (!isCalques || found == file.metadata_.end() || found->second.size() != kDigits || at == std::string::npos)
       fail("it is damaged: its SHA-256 is not as Calque writes it");
     if (const std::string &version = file.metadata_.at(kFormat); version != kFormatVersion)
-      fail(absl::StrCat("version '", version, "' of Calque's tensor files is not known; this is version ", kFormatVersion));
+      fail(absl::StrCat("version '", version, "' of Calque's tensor files is not known; this is version ",
+                        kFormatVersion));
     digest = found->second;
     header.replace(at + kDigestText.size(), kDigits, kDigits, '0');
     file.metadata_.erase(kFormat);

@@ -99,6 +99,12 @@ inline Message attribute(const std::string &name, const std::vector<std::int64_t
     message.integer(8, each);
   return message;
 }
+inline Message floatsAttribute(const std::string &name, const std::vector<float> &values) {
+  Message message = Message().text(1, name).integer(20, 6);
+  for (float each : values)
+    message.number(7, each);
+  return message;
+}
 inline Message graphAttribute(const std::string &name, const Message &graph) {
   return Message().text(1, name).message(6, graph).integer(20, 5);
 }

@@ -48,6 +48,38 @@ TEST(Onnx, RunsEagerlyAndCompiledForAllSizes) {
   expectValues(net.call({{"x", tensor<float>({{1, 1}})}}).at("y"), {0, 7, 10});
 }
 
+// What pipelines of scikit-learn begin and end with. The numbers follow from the definitions.
+TEST(Onnx, TablesAreScaledNormalizedAndRegressed) {
+  const Folder folder;
+  auto of = [&](const Message &made) {
+    return load_onnx(folder.write(model(
+        graph(
+            {.nodes = {made}, .inputs = {port("x", kFloat, {"rows", 2})}, .outputs = {port("y", kFloat, {"rows", 2})}}),
+        17, {}, {opset("ai.onnx.ml", 1)})));
+  };
+  using Floats = std::vector<float>;
+  const Tensor x = tensor<float>({{3, 4}, {0, 0}});
+  const std::string ml = "ai.onnx.ml";
+  expectValues(
+      bothWays(of(node("Scaler", {"x"}, {"y"},
+                       {floatsAttribute("offset", Floats{1, 2}), floatsAttribute("scale", Floats{2, 0.5f})}, "", ml)),
+               {x})[0],
+      {4, 1, -2, -1});
+  expectValues(bothWays(of(node("Scaler", {"x"}, {"y"}, {floatsAttribute("scale", Floats{2})}, "", ml)), {x})[0],
+               {6, 8, 0, 0});
+  expectValues(bothWays(of(node("Normalizer", {"x"}, {"y"}, {attribute("norm", "L2")}, "", ml)), {x})[0],
+               {0.6f, 0.8f, 0, 0});
+  expectValues(bothWays(of(node("Normalizer", {"x"}, {"y"}, {attribute("norm", "L1")}, "", ml)), {x})[0],
+               {3.f / 7, 4.f / 7, 0, 0});
+  expectValues(bothWays(of(node("Normalizer", {"x"}, {"y"}, {}, "", ml)), {x})[0], {0.75f, 1, 0, 0});
+  expectValues(bothWays(of(node("LinearRegressor", {"x"}, {"y"},
+                                {floatsAttribute("coefficients", Floats{1, 2, 3, -1}),
+                                 floatsAttribute("intercepts", Floats{10, 20}), attribute("targets", 2)},
+                                "", ml)),
+                        {x})[0],
+               {21, 25, 10, 20});
+}
+
 TEST(Onnx, SizesHaveNames) {
   const Folder folder;
   const OnnxModel net = load_onnx(folder.write(layer()), {.sizes = {{"batch", 4}}});

@@ -52,8 +52,8 @@ int main(int argc, char **argv) {
     }
     std::ranges::sort(times);
     std::cout << "{\"load\": " << load << ", \"first\": " << first << ", \"call\": " << times[times.size() / 2]
-              << ", \"calls\": " << times.size() << ", \"outputs\": " << outputs.size() << ", \"MiB after load\": " << afterLoad
-              << ", \"MiB\": " << resident() << "}\n";
+              << ", \"calls\": " << times.size() << ", \"outputs\": " << outputs.size()
+              << ", \"MiB after load\": " << afterLoad << ", \"MiB\": " << resident() << "}\n";
   } catch (const std::exception &error) {
     std::cerr << error.what() << '\n';
     return 1;

@@ -20,7 +20,17 @@ def torch_model(make, inputs, names, dynamic=None):
     def export(path):
         import torch
         torch.manual_seed(SEED)
-        model, given = make().eval(), inputs()
+        model, given = make(), inputs()
+        with torch.no_grad():
+            for each in model.parameters(): # what begins at 0 would hide what comes before
+                if not each.any():
+                    each.normal_(0, 0.02)
+            for each in model.modules():
+                if hasattr(each, "running_mean"):
+                    each.momentum = None # the mean of all batches
+            for _ in range(2 if any(hasattr(each, "running_mean") for each in model.modules()) else 0):
+                model(torch.randn(4, *given[0].shape[1:]))
+        model.eval()
         torch.onnx.export(model, given, str(path), input_names=names, opset_version=17, dynamo=False, dynamic_axes=dynamic)
         return {name: x.numpy() for name, x in zip(names, given)}
     return export

@@ -62,7 +62,7 @@ struct ProgramOperation {
   ProgramValue first_result = 0;
   std::size_t num_results = 0;
   std::vector<std::pair<std::string_view, ProgramAttribute>> attributes;
-  SourceLocation where;                         // the user's line
+  SourceLocation where;                          // the user's line
   const ElementExpression *expression = nullptr; // of an elementwise operation
 
   // The attribute of this name and type, which the operation must have.
@@ -71,9 +71,8 @@ struct ProgramOperation {
       if (each == attribute_name)
         if (const T *found = std::get_if<T>(&value))
           return *found;
-    throw LookupError("operation '" + std::string(name) + "' has no such attribute '" + std::string(attribute_name) +
-                          "'",
-                      where);
+    throw LookupError(
+        "operation '" + std::string(name) + "' has no such attribute '" + std::string(attribute_name) + "'", where);
   }
 };
 

@@ -44,8 +44,8 @@ struct OnnxExportOptions {
 // present value is its default, and has its value after the call as an output, "new_<name>". A variable that is an
 // argument is an input. Files are written whole or not at all.
 //
-// ValueError for an operation that ONNX lacks and that is not composed of its operators, with the line of the operation;
-// for an operator set that is not written, for names that don't fit, and for a model that is too large for
+// ValueError for an operation that ONNX lacks and that is not composed of its operators, with the line of the
+// operation; for an operator set that is not written, for names that don't fit, and for a model that is too large for
 // OnnxStorage::Inside. StateError for a function that has not one trace, and while a function is traced. DataError if
 // the file can't be written.
 CALQUE_API void save_onnx(const std::string &path, const FunctionToSave &function, OnnxExportOptions options = {},

@@ -5,7 +5,9 @@ namespace calque::onnx {
 
 namespace {
 
-const RecordedProgram &region(Emit &e, std::string_view name) { return *e.attribute<std::shared_ptr<const RecordedProgram>>(name); }
+const RecordedProgram &region(Emit &e, std::string_view name) {
+  return *e.attribute<std::shared_ptr<const RecordedProgram>>(name);
+}
 
 std::vector<ProgramType> typesOf(const RecordedProgram &program, const std::vector<ProgramValue> &values) {
   std::vector<ProgramType> types;
@@ -20,8 +22,8 @@ Names branch(Emit &e) {
   for (const auto &[program, name] : {std::pair("then", "then_branch"), std::pair("otherwise", "else_branch")}) {
     const RecordedProgram &taken = region(e, program);
     // A branch sees the values around it.
-    Graph graph = e.subgraph(name, {}, typesOf(taken, taken.results),
-                             [&](Emit &inner) { return inner.inlined(taken, inputs); });
+    Graph graph =
+        e.subgraph(name, {}, typesOf(taken, taken.results), [&](Emit &inner) { return inner.inlined(taken, inputs); });
     attributes.push_back(attribute(name, std::move(graph)));
   }
   if (e.op.num_results == 0)

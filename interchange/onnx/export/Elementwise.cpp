@@ -1,5 +1,5 @@
-// Elementwise operations: by the operator that is the same, which the importer's tables name, or by their meaning on one
-// element, which the records have. A function of that meaning is an operator, or some.
+// Elementwise operations: by the operator that is the same, which the importer's tables name, or by their meaning on
+// one element, which the records have. A function of that meaning is an operator, or some.
 #include "onnx/export/Emit.h"
 
 #include <cmath>
@@ -113,13 +113,14 @@ private:
   // Shifts of numbers as uint64, whose bits beyond those of the type a conversion drops.
   Element shift(const Element &x, const Element &count, const char *direction) {
     const auto bits = static_cast<double>(8 * size_of(x.dtype));
-    const Element outside = node("Or", {less(count, number(0, count)),
-                                        node("GreaterOrEqual", {count, number(bits, count)}, DType::Bool)},
-                                 DType::Bool);
+    const Element outside =
+        node("Or", {less(count, number(0, count)), node("GreaterOrEqual", {count, number(bits, count)}, DType::Bool)},
+             DType::Bool);
     const Element places = cast(select(outside, number(0, count), count), DType::UInt64);
     auto shifted = [&](const Element &each) {
-      return cast(node("BitShift", {cast(each, DType::UInt64), places}, DType::UInt64, {attribute("direction", direction)}),
-                  x.dtype);
+      return cast(
+          node("BitShift", {cast(each, DType::UInt64), places}, DType::UInt64, {attribute("direction", direction)}),
+          x.dtype);
     };
     const bool keepsSign = !is_unsigned(x.dtype) && direction == std::string_view("RIGHT");
     if (!keepsSign)
@@ -227,7 +228,8 @@ const Operator *sameAs(std::string_view record, DType dtype, std::int64_t opset)
     return made;
   }();
   const auto found = all->find(record);
-  return found != all->end() && found->second->since() <= opset && found->second->isSameFor(dtype) ? found->second : nullptr;
+  return found != all->end() && found->second->since() <= opset && found->second->isSameFor(dtype) ? found->second
+                                                                                                   : nullptr;
 }
 
 } // namespace

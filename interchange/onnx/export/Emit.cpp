@@ -20,7 +20,8 @@ std::string Making::constant(DType dtype, const Ints &dims, std::span<const std:
   constexpr std::size_t kSmall = 256;
   std::string key;
   if (bytes.size() <= kSmall) {
-    key = std::string(name_of(dtype)) + listed(dims) + std::string(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+    key = std::string(name_of(dtype)) + listed(dims) +
+          std::string(reinterpret_cast<const char *>(bytes.data()), bytes.size());
     if (const auto found = constants_.find(key); found != constants_.end())
       return found->second;
   }
@@ -37,9 +38,14 @@ std::string Making::constant(DType dtype, const Ints &dims, std::span<const std:
 std::string Making::constant(const Tensor &x, const std::string &base) {
   TensorData &data = model.graph->initializers.emplace_back();
   data.name = base;
-  data.type = numberOf(x.dtype());
   for (const Size &size : x.shape())
     data.dims.push_back(size);
+  // Complex numbers are pairs in memory, and in programs.
+  if (is_complex(x.dtype()))
+    data.dims.push_back(2);
+  data.type = numberOf(x.dtype() == DType::Complex64    ? DType::Float32
+                       : x.dtype() == DType::Complex128 ? DType::Float64
+                                                        : x.dtype());
   data.raw = tensors_.emplace_back(x).bytes();
   return data.name;
 }
@@ -155,7 +161,8 @@ std::string Emit::cast(const std::string &x, DType from, DType to) {
 std::string Emit::number(double value, DType dtype) { return number(ProgramNumber(value), dtype); }
 std::string Emit::number(const ProgramNumber &value, DType dtype) {
   // Eagerly, by the conversion that programs have.
-  const Tensor x = std::visit([&](auto each) { return calque::cast(calque::scalar<std::decay_t<decltype(each)>>(each), dtype); }, value);
+  const Tensor x = std::visit(
+      [&](auto each) { return calque::cast(calque::scalar<std::decay_t<decltype(each)>>(each), dtype); }, value);
   return making.constant(dtype, {}, x.bytes(), "number");
 }
 std::string Emit::transpose(const std::string &x, const Ints &permutation) {
@@ -220,8 +227,8 @@ Dims Emit::known(const Ints &sizes) {
 std::string Emit::sizeOf(const Dim &dim, bool isScalar) {
   if (dim.known != kUnknownSize)
     return isScalar ? making.scalar(dim.known) : ints({dim.known});
-  const std::string vector = node(
-      "Shape", {dim.of}, {onnx::attribute("start", dim.axis), onnx::attribute("end", dim.axis + 1)});
+  const std::string vector =
+      node("Shape", {dim.of}, {onnx::attribute("start", dim.axis), onnx::attribute("end", dim.axis + 1)});
   return isScalar ? node("Squeeze", {vector, ints({0})}) : vector;
 }
 
@@ -286,19 +293,18 @@ Names write(Emit &e) {
   for (std::size_t i = 0; i < e.op.num_results + e.size(); ++i) {
     const ProgramType &type = i < e.size() ? e.type(i) : e.result(i - e.size());
     if (!type.dtype)
-      e.refuse("its derivative keeps values on a stack, which ONNX has not (operation '" + std::string(e.op.name) + "')");
-    if (!numberOf(*type.dtype))
-      e.refuse("a value is " + type.str() + ", an element type that the operators of ONNX do not take");
+      e.refuse("its derivative keeps values on a stack, which ONNX has not (operation '" + std::string(e.op.name) +
+               "')");
   }
   if (const auto found = rules->find(e.op.name); found != rules->end())
     return found->second->write(e);
   if (e.op.expression)
     return writeElementwise(e);
-  e.refuse("ONNX has no operator for operation '" + std::string(e.op.name) +
-           "', and it is not composed of others");
+  e.refuse("ONNX has no operator for operation '" + std::string(e.op.name) + "', and it is not composed of others");
 }
 
-Names writeProgram(Making &making, Graph &graph, const RecordedProgram &program, const Names &parameters, Names &variables) {
+Names writeProgram(Making &making, Graph &graph, const RecordedProgram &program, const Names &parameters,
+                   Names &variables) {
   Names names(program.types.size());
   for (std::size_t i = 0; i < parameters.size(); ++i)
     names[program.parameters[i]] = parameters[i];

@@ -66,7 +66,8 @@ ValueInfo infoOf(const std::string &name, const ProgramType &type, const std::st
 // An operation of a program, as its rule sees it.
 class Emit {
 public:
-  Emit(Making &making, Graph &graph, const RecordedProgram &program, const ProgramOperation &op, Names operands, Names &variables)
+  Emit(Making &making, Graph &graph, const RecordedProgram &program, const ProgramOperation &op, Names operands,
+       Names &variables)
       : making(making), graph(graph), op(op), program_(program), operands_(std::move(operands)), variables(variables) {}
 
   std::size_t size() const { return operands_.size(); }
@@ -156,7 +157,8 @@ Rules windowRules();
 Names write(Emit &e);
 Names writeElementwise(Emit &e);
 // Writes the operations of a program on values of these names.
-Names writeProgram(Making &making, Graph &graph, const RecordedProgram &program, const Names &parameters, Names &variables);
+Names writeProgram(Making &making, Graph &graph, const RecordedProgram &program, const Names &parameters,
+                   Names &variables);
 
 } // namespace calque::onnx
 #endif

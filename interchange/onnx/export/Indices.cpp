@@ -1,5 +1,5 @@
-// Operations with indices. An index that is out of range is an error here, so that what ONNX says of a negative one does
-// not matter.
+// Operations with indices. An index that is out of range is an error here, so that what ONNX says of a negative one
+// does not matter.
 #include "onnx/export/Emit.h"
 
 #include <numeric>

@@ -30,7 +30,9 @@ Names iotaOf(Emit &e, const Dims &dims) {
   return {e.expand(x, dims)};
 }
 
-Names sizeOfDimension(Emit &e) { return {e.sizeOf(e.dims(0)[static_cast<std::size_t>(e.axis("axis", e.rank()))], true)}; }
+Names sizeOfDimension(Emit &e) {
+  return {e.sizeOf(e.dims(0)[static_cast<std::size_t>(e.axis("axis", e.rank()))], true)};
+}
 
 Names reshape(Emit &e) {
   // A size that follows from the others may be one that only the call knows.
@@ -72,7 +74,8 @@ Names transpose(Emit &e) {
 }
 
 // Parts of dimensions; those that are whole are left out.
-std::string slice(Emit &e, const std::string &x, const Ints &starts, const Dims &ends, const Ints &axes, const Ints &steps) {
+std::string slice(Emit &e, const std::string &x, const Ints &starts, const Dims &ends, const Ints &axes,
+                  const Ints &steps) {
   if (axes.empty())
     return x;
   return e.node("Slice", {x, e.ints(starts), e.shape(ends), e.ints(axes), e.ints(steps)});
@@ -85,9 +88,7 @@ Names reverse(Emit &e) {
                 Ints(n, -1))};
 }
 
-Names concat(Emit &e) {
-  return {e.node("Concat", e.operands(), {attribute("axis", e.axis("axis", e.rank()))})};
-}
+Names concat(Emit &e) { return {e.node("Concat", e.operands(), {attribute("axis", e.axis("axis", e.rank()))})}; }
 
 // The sizes of the tensors of a concatenation along its axis.
 Names parts(Emit &e, std::int64_t axis) {
@@ -96,9 +97,7 @@ Names parts(Emit &e, std::int64_t axis) {
     sizes.push_back(e.dims(i)[static_cast<std::size_t>(axis)]);
   return e.nodes("Split", {e.in(), e.shape(sizes)}, sizes.size(), {attribute("axis", axis)});
 }
-Names concatPart(Emit &e) {
-  return {parts(e, e.axis("axis", e.rank()))[static_cast<std::size_t>(e.integer("index"))]};
-}
+Names concatPart(Emit &e) { return {parts(e, e.axis("axis", e.rank()))[static_cast<std::size_t>(e.integer("index"))]}; }
 
 Names split(Emit &e) {
   const std::int64_t axis = e.axis("axis", e.rank());
@@ -206,6 +205,16 @@ Names pad(Emit &e) {
   return {e.node("Pad", {e.in(), e.ints(amounts), e.number(e.attribute<ProgramNumber>("value"), e.dtype())})};
 }
 
+// Complex numbers are pairs along a last dimension, as the operators of ONNX have them.
+Names partOfPairs(Emit &e) {
+  return {e.node("Gather", {e.in(), e.making.scalar(e.flag("imaginary") ? 1 : 0)}, {attribute("axis", -1)})};
+}
+Names pairs(Emit &e) {
+  const std::string last = e.ints({-1});
+  return {e.node("Concat", {e.node("Unsqueeze", {e.in(0), last}), e.node("Unsqueeze", {e.in(1), last})},
+                 {attribute("axis", -1)})};
+}
+
 Names same(Emit &e) { return {e.in()}; }
 
 constexpr Rule kRules[] = {
@@ -236,6 +245,8 @@ constexpr Rule kRules[] = {
     {"slice_like", sliceLike},
     {"slice_put", slicePut},
     {"pad", pad},
+    {"part_of_pairs", partOfPairs},
+    {"pairs", pairs},
     {"identity", same},
     {"barrier", same},
     {"stop_gradient", same},

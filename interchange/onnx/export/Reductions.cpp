@@ -41,7 +41,9 @@ template <const char *Op> Names alongAxis(Emit &e) {
 constexpr char kSoftmax[] = "Softmax", kLogSoftmax[] = "LogSoftmax";
 
 template <const char *Op> Names place(Emit &e) {
-  const DType dtype = e.dtype(), taken = dtype == DType::BFloat16 ? DType::Float32 : dtype == DType::Bool ? DType::Int32 : dtype;
+  const DType dtype = e.dtype(), taken = dtype == DType::BFloat16 ? DType::Float32
+                                         : dtype == DType::Bool   ? DType::Int32
+                                                                  : dtype;
   return {e.node(Op, {e.cast(e.in(), dtype, taken)},
                  {attribute("axis", e.axis("axis", e.rank())), attribute("keepdims", 0)})};
 }
@@ -100,7 +102,8 @@ Names cumulativeSum(Emit &e) {
 }
 
 // A Scan along an axis: `step` makes of the state and of elements the next state and an element of the result.
-using Step = std::function<std::pair<std::string, std::string>(Emit &e, const std::string &state, const Names &elements)>;
+using Step =
+    std::function<std::pair<std::string, std::string>(Emit &e, const std::string &state, const Names &elements)>;
 std::string scanned(Emit &e, const Names &inputs, DType dtype, double first, const Step &step) {
   const std::int64_t axis = e.axis("axis", e.rank());
   const bool reverse = e.flag("reverse");
@@ -131,11 +134,11 @@ std::string scanned(Emit &e, const Names &inputs, DType dtype, double first, con
 Names cumulativeProduct(Emit &e) {
   const DType result = *e.result().dtype, taken = is_half(result) ? DType::Float32 : result;
   const bool exclusive = e.flag("exclusive");
-  const std::string product =
-      scanned(e, {e.cast(e.in(), e.dtype(), taken)}, taken, 1, [&](Emit &step, const std::string &state, const Names &x) {
-        const std::string next = step.node("Mul", {state, x[0]});
-        return std::pair(next, exclusive ? state : next);
-      });
+  const std::string product = scanned(e, {e.cast(e.in(), e.dtype(), taken)}, taken, 1,
+                                      [&](Emit &step, const std::string &state, const Names &x) {
+                                        const std::string next = step.node("Mul", {state, x[0]});
+                                        return std::pair(next, exclusive ? state : next);
+                                      });
   return {e.cast(product, taken, result)};
 }
 
@@ -158,8 +161,9 @@ Names argSort(Emit &e) {
   else if (dtype == DType::Bool)
     taken = DType::Int32;
   const std::string size = e.sizeOf(e.dims(0)[static_cast<std::size_t>(axis)], false);
-  return {e.nodes("TopK", {e.cast(e.in(), dtype, taken), size}, 2,
-                  {attribute("axis", axis), attribute("largest", e.flag("descending") ? 1 : 0), attribute("sorted", 1)})[1]};
+  return {e.nodes(
+      "TopK", {e.cast(e.in(), dtype, taken), size}, 2,
+      {attribute("axis", axis), attribute("largest", e.flag("descending") ? 1 : 0), attribute("sorted", 1)})[1]};
 }
 
 constexpr Rule kRules[] = {

@@ -18,7 +18,9 @@ using namespace onnx;
 namespace {
 
 // The version of the format that came with an operator set.
-std::int64_t formatOf(std::int64_t opset) { return opset <= 18 ? 8 : opset <= 20 ? 9 : opset <= 22 ? 10 : opset <= 23 ? 11 : 12; }
+std::int64_t formatOf(std::int64_t opset) {
+  return opset <= 18 ? 8 : opset <= 20 ? 9 : opset <= 22 ? 10 : opset <= 23 ? 11 : 12;
+}
 
 // "x" of "argument 0 'x'", "x_1" of "argument 0 'x'[1]", "logits" of "result["logits"]".
 std::string shortName(const std::string &path) {
@@ -207,9 +209,8 @@ struct ExternalData {
       offset = (offset + kAlignment - 1) / kAlignment * kAlignment;
       parts.emplace_back(offset, *data.raw);
       data.isExternal = true;
-      data.external = {{"location", location},
-                       {"offset", std::to_string(offset)},
-                       {"length", std::to_string(data.raw->size())}};
+      data.external = {
+          {"location", location}, {"offset", std::to_string(offset)}, {"length", std::to_string(data.raw->size())}};
       offset += data.raw->size();
       data.raw.reset();
     }

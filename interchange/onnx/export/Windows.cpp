@@ -104,9 +104,9 @@ std::string transposed(Emit &e, const std::string &x, const std::string &filter,
   requireSizes(e, images);
   Ints behind;
   for (std::size_t i = 0; i < sliding.strides.size(); ++i)
-    behind.push_back(images.sizes[i + 1] - ((cotangent.sizes[i + 1] - 1) * sliding.strides[i] +
-                                            (sliding.window[i] - 1) * sliding.dilations[i] + 1 - sliding.low[i] -
-                                            sliding.high[i]));
+    behind.push_back(images.sizes[i + 1] -
+                     ((cotangent.sizes[i + 1] - 1) * sliding.strides[i] +
+                      (sliding.window[i] - 1) * sliding.dilations[i] + 1 - sliding.low[i] - sliding.high[i]));
   std::vector<Attribute> attributes = sliding.attributes(true);
   attributes.push_back(attribute("group", groups));
   attributes.push_back(attribute("output_padding", behind));
@@ -167,10 +167,9 @@ Names maxPoolGrad(Emit &e) {
   sizes.insert(sizes.begin() + 1, sizes.back());
   sizes.pop_back();
   const std::string zeros = e.reshape(e.zeros(dtype, sizes), Ints{-1});
-  const std::string sum = e.node("ScatterElements",
-                                 {zeros, e.reshape(places(e), Ints{-1}),
-                                  e.reshape(toSecond(e, operand(e, 1), rank), Ints{-1})},
-                                 {attribute("axis", 0), attribute("reduction", "add")});
+  const std::string sum = e.node(
+      "ScatterElements", {zeros, e.reshape(places(e), Ints{-1}), e.reshape(toSecond(e, operand(e, 1), rank), Ints{-1})},
+      {attribute("axis", 0), attribute("reduction", "add")});
   return result(e, toLast(e, e.reshape(sum, sizes), rank));
 }
 Names maxPoolPick(Emit &e) {
@@ -197,20 +196,15 @@ Names sumPoolGrad(Emit &e) {
   Ints ones{channels, 1};
   ones.insert(ones.end(), e.list("window").begin(), e.list("window").end());
   const std::string filter = e.expand(e.number(1.0, taken(e.dtype())), Emit::known(ones));
-  const std::string x = transposed(e, toSecond(e, operand(e, 0), rank), filter, pooling(e, e.type(1)), e.type(1),
-                                   e.type(0), channels);
+  const std::string x =
+      transposed(e, toSecond(e, operand(e, 0), rank), filter, pooling(e, e.type(1)), e.type(1), e.type(0), channels);
   return result(e, toLast(e, x, rank));
 }
 
 constexpr Rule kRules[] = {
-    {"conv", conv},
-    {"conv_input_grad", convInputGrad},
-    {"conv_filter_grad", convFilterGrad},
-    {"max_pool", maxPool},
-    {"max_pool_grad", maxPoolGrad},
-    {"max_pool_pick", maxPoolPick},
-    {"sum_pool", sumPool},
-    {"sum_pool_grad", sumPoolGrad},
+    {"conv", conv},        {"conv_input_grad", convInputGrad}, {"conv_filter_grad", convFilterGrad},
+    {"max_pool", maxPool}, {"max_pool_grad", maxPoolGrad},     {"max_pool_pick", maxPoolPick},
+    {"sum_pool", sumPool}, {"sum_pool_grad", sumPoolGrad},
 };
 
 } // namespace

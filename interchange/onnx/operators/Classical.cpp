@@ -1,6 +1,8 @@
 // Operators of ai.onnx.ml on numbers.
 #include "onnx/Support.h"
 
+#include "calque/linalg.h"
+
 namespace calque::onnx {
 
 namespace {
@@ -41,9 +43,59 @@ Results labelEncoder(const Call &call) {
   return where(place < 0, otherwise, gather(values, maximum(place, 0)));
 }
 
+// A list of an attribute as float32, for the columns of a table.
+Tensor listOf(const Call &call, std::string_view name) {
+  const std::vector<double> numbers = call.numbers(name);
+  return ofNumbers(numbers, DType::Float32, Shape{Size(numbers.size())});
+}
+
+// (x - offset) * scale, where each is one number or one for each column.
+Results scaled(const Call &call) {
+  Tensor x = back(call.tensor(0), DType::Float32);
+  if (call.hasAttribute("offset"))
+    x = x - listOf(call, "offset");
+  if (call.hasAttribute("scale"))
+    x = x * listOf(call, "scale");
+  return x;
+}
+
+// Rows divided by their largest element, the sum of their magnitudes or their length; a row of zeros stays.
+Results normalizedRows(const Call &call) {
+  const Tensor x = back(call.tensor(0), DType::Float32);
+  const std::string norm = call.text("norm", "MAX");
+  const AxisList last({-1});
+  Tensor size;
+  if (norm == "MAX")
+    size = calque::max(Operand(x), last, true);
+  else if (norm == "L1")
+    size = sum(abs(x), last, true);
+  else if (norm == "L2")
+    size = sqrt(sum(square(x), last, true));
+  else
+    call.refuse("attribute 'norm' is '" + norm + "', expected 'MAX', 'L1' or 'L2'");
+  return x / where(size == 0, scalarOf(1, DType::Float32), size);
+}
+
+Results linearRegression(const Call &call) {
+  const std::string transform = call.text("post_transform", "NONE");
+  if (transform != "NONE")
+    call.refuse("attribute 'post_transform' is '" + transform + "', expected 'NONE'");
+  const Tensor x = back(call.tensor(0), DType::Float32);
+  const std::int64_t targets = call.integer("targets", 1);
+  const Tensor weights = listOf(call, "coefficients");
+  if (targets < 1 || std::int64_t(weights.shape()[0]) % targets)
+    call.refuse("attribute 'targets' is " + std::to_string(targets) + ", and there are " +
+                std::to_string(std::int64_t(weights.shape()[0])) + " coefficients");
+  const Tensor y = matmul(x, reshape(weights, {targets, -1}), {.transpose_b = true});
+  return call.hasAttribute("intercepts") ? y + listOf(call, "intercepts") : y;
+}
+
 constexpr Operator kTable[] = {
     {"Binarizer", {1}, 1, 1, 0, binarizer, {}, "ai.onnx.ml"},
     {"LabelEncoder", {2, 4}, 1, 1, 0, labelEncoder, {}, "ai.onnx.ml"},
+    {"LinearRegressor", {1}, 1, 1, 0, linearRegression, {}, "ai.onnx.ml"},
+    {"Normalizer", {1}, 1, 1, 0, normalizedRows, {}, "ai.onnx.ml"},
+    {"Scaler", {1}, 1, 1, 0, scaled, {}, "ai.onnx.ml"},
 };
 
 } // namespace
