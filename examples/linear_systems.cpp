@@ -1,6 +1,7 @@
 // Large linear systems by iterations, and derivatives of their solutions.
 #include <calque/calque.h>
 #include <calque/solvers.h>
+#include <calque/sparse.h>
 
 #include <iostream>
 
@@ -37,4 +38,12 @@ int main() {
         [](const auto &product, const Tensor &right) { return solvers::bicgstab(product, right, {.rtol = 1e-12}).x; });
   };
   std::cout << "own         " << round(own(b), 4) << ' ' << round(grad(own)(b), 4) << '\n';
+
+  // The same rod as a sparse matrix, which three products with directions give: its pattern is tridiagonal.
+  auto residual = [&](const Tensor &v) { return flow(walls, v) - source; };
+  sparse::Csr rod = sparse::jacobian(residual, sparse::Pattern::banded(100, 1, 1))(zeros({100}, DType::Float64));
+  std::cout << "sparse      " << rod.pattern().size() << " values, "
+            << round(solvers::cg(rod, source, {.rtol = 1e-10, .preconditioner = solvers::jacobi(rod.diagonal())}).x[49],
+                     4)
+            << '\n';
 }

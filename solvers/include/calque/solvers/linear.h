@@ -48,12 +48,7 @@ public:
   template <typename F>
     requires(!std::is_convertible_v<const F &, Tensor> && !std::is_same_v<F, LinearOperator> &&
              std::is_invocable_r_v<V, const F &, const V &>)
-  LinearOperator(const F &f, SourceLocation where = SourceLocation::current()) : isFunction_(true) {
-    if constexpr (requires { f.prepared(where); })
-      function_ = f.prepared(where);
-    else
-      function_ = f;
-  }
+  LinearOperator(const F &f) : function_(f), isFunction_(true) {}
 
   bool isThere() const { return matrix_.defined() || isFunction_; }
   const Tensor &matrix() const { return matrix_; } // undefined for a function

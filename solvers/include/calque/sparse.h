@@ -1,0 +1,147 @@
+// Sparse matrices of a fixed pattern. The values are a tensor, which differentiates; the places of the values are known
+// on the host, before a function is traced.
+//
+//   sparse::Csr a = sparse::csr({.values = v, .rows = {0, 0, 1}, .columns = {0, 2, 1}, .shape = {2, 3}}); // triplets
+//   Tensor y = a(x);                                       // [2] of [3], or [2, k] of [3, k]
+//   Tensor z = solvers::cg(k, b).x;                        // a sparse matrix is a linear operator
+//   sparse::Csr j = sparse::jacobian(f, sparse::Pattern::banded(n, 1, 1))(x); // by products with 3 vectors
+//
+// The header is a part of the library of solvers, Calque::solvers, because it is written with the public headers alone.
+// A product takes time proportional to the number of values, on all threads: rows of similar lengths are padded to one
+// length, so that there is a loop without additions to shared memory for each of at most 8 lengths. The product with
+// the transpose is one with the transposed pattern. Products have derivatives with respect to values and vectors, of
+// any order; the first two orders cost as the product does.
+//
+// Element types are float32 and float64. A Csr may be an argument and a result of functions: its pattern is a host
+// value of the key, and two patterns are equal if they are copies of one.
+#ifndef CALQUE_SPARSE_H
+#define CALQUE_SPARSE_H
+
+#include "calque/functions.h"
+#include "calque/structure.h"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace calque::sparse {
+
+namespace detail {
+struct PatternData;
+}
+
+// The places of a sparse matrix's values, by rows, and by columns in each row. Immutable; copies share it.
+class CALQUE_API Pattern {
+public:
+  // Of places in any order. A place that is there twice is one. IndexError for a place outside of the matrix.
+  Pattern(std::int64_t rows, std::int64_t columns, const std::vector<std::int64_t> &row_of,
+          const std::vector<std::int64_t> &column_of, SourceLocation where = SourceLocation::current());
+  // The places of the elements of a matrix that are not 0. The matrix is not a traced one (StateError).
+  static Pattern of(const Tensor &matrix, SourceLocation where = SourceLocation::current());
+  // The diagonal, `lower` diagonals below and `upper` ones above it, of a matrix [n, n].
+  static Pattern banded(std::int64_t n, std::int64_t lower, std::int64_t upper,
+                        SourceLocation where = SourceLocation::current());
+
+  std::int64_t rows() const;
+  std::int64_t columns() const;
+  std::int64_t size() const; // the number of places
+  // As in SciPy: the columns of row i are indices()[indptr()[i]] to indices()[indptr()[i + 1]].
+  const std::vector<std::int64_t> &indptr() const;
+  const std::vector<std::int64_t> &indices() const;
+  Pattern transposed() const;
+  bool operator==(const Pattern &other) const { return data_ == other.data_; }
+  std::uint64_t id() const; // differs for patterns that are not copies
+  const detail::PatternData &data() const { return *data_; }
+
+private:
+  explicit Pattern(std::shared_ptr<const detail::PatternData> data) : data_(std::move(data)) {}
+  friend struct detail::PatternData;
+  std::shared_ptr<const detail::PatternData> data_;
+};
+
+// A sparse matrix by rows.
+class CALQUE_API Csr {
+public:
+  // The values are a vector of float32 or float64 with an element for each place (ShapeError, DTypeError).
+  Csr(const Operand &values, Pattern pattern);
+
+  const Tensor &values() const { return values_; }
+  const Pattern &pattern() const { return pattern_; }
+  // The product with a vector [columns] or a matrix [columns, k]. ShapeError and DTypeError for others.
+  Tensor operator()(const Operand &x) const;
+  Csr transposed() const;
+  Tensor to_dense() const;
+  Tensor diagonal() const; // 0 where the pattern has no place
+  // The rows, or the columns, times the elements of a vector.
+  Csr scale_rows(const Operand &factors) const;
+  Csr scale_columns(const Operand &factors) const;
+
+private:
+  Tensor values_;
+  Pattern pattern_;
+};
+
+// Triplets. Values of one place add up.
+struct Coo {
+  Tensor values;
+  std::vector<std::int64_t> rows, columns;
+  std::array<std::int64_t, 2> shape;
+};
+CALQUE_API Csr csr(const Coo &triplets, SourceLocation where = SourceLocation::current());
+// SciPy's arrays: csr_matrix((values, indices, indptr), shape). Columns of a row may be in any order, and twice.
+CALQUE_API Csr csr(const Tensor &values, const std::vector<std::int64_t> &indices,
+                   const std::vector<std::int64_t> &indptr, std::array<std::int64_t, 2> shape,
+                   SourceLocation where = SourceLocation::current());
+// The elements of a dense matrix at the places of a pattern. Other elements are left out, whatever they are.
+CALQUE_API Csr from_dense(const Operand &matrix, const Pattern &pattern);
+CALQUE_API Coo to_coo(const Csr &a);
+
+// The sum of two matrices of one shape, whose pattern has the places of both, and multiples.
+CALQUE_API Csr operator+(const Csr &a, const Csr &b);
+CALQUE_API Csr operator-(const Csr &a, const Csr &b);
+CALQUE_API Csr operator*(const Csr &a, const Operand &factor);
+inline Csr operator*(const Operand &factor, const Csr &a) { return a * factor; }
+
+struct SolveOptions {
+  // The matrix is symmetric, and its factors without pivots exist: those of L D L^T instead of L U.
+  bool symmetric = false;
+};
+// X of A X = B for a square matrix and B [n] or [n, k], by the sparse factorisations of Eigen, on one thread. Each call
+// factorises; derivatives factorise again, and are of the solution, to second order. ValueError for a singular matrix.
+// StateError where the library was built without Eigen.
+CALQUE_API Tensor solve(const Csr &a, const Operand &b, SolveOptions options = {});
+
+struct DerivativeOptions {
+  // Compares the product of the result and a vector with the derivative along it, which costs one product more.
+  // AssertionError at the call where they differ: the pattern lacks a place.
+  bool check = true;
+};
+// The function that returns the Jacobian of f, a function of a vector [n] that returns a vector [m], as a matrix of the
+// pattern [m, n]. Columns that share no row are one direction of forward mode, or rows that share no column one of
+// reverse mode, whichever is less. Curtis, Powell and Reid: On the estimation of sparse Jacobian matrices, 1974.
+CALQUE_API std::function<Csr(const Tensor &x)> jacobian(const std::function<Tensor(const Tensor &)> &f,
+                                                        const Pattern &pattern, DerivativeOptions options = {},
+                                                        SourceLocation where = SourceLocation::current());
+// The same for the Hessian of a function that returns a scalar, with a symmetric pattern. Forward over reverse mode.
+CALQUE_API std::function<Csr(const Tensor &x)> hessian(const std::function<Tensor(const Tensor &)> &f,
+                                                       const Pattern &pattern, DerivativeOptions options = {},
+                                                       SourceLocation where = SourceLocation::current());
+// The number of directions that these take: colours of the columns of a pattern.
+CALQUE_API std::int64_t count_colours(const Pattern &pattern);
+
+} // namespace calque::sparse
+
+namespace calque {
+template <> struct Structure<sparse::Csr> {
+  template <typename V> static void visit(const sparse::Csr &x, V &v) {
+    visit_structure(x.pattern().id(), v);
+    v.tensor(x.values());
+  }
+  template <typename M> static sparse::Csr map(const sparse::Csr &x, M &m) {
+    return sparse::Csr(m.tensor(x.values()), x.pattern());
+  }
+};
+} // namespace calque
+#endif

@@ -1,0 +1,228 @@
+// Sparse matrices of a fixed pattern. Values are those of SciPy 1.17.1, which linear.py prints.
+#include "calque/sparse.h"
+#include "calque/linalg.h"
+
+#include "test/solvers/Testing.h"
+
+#include <random>
+
+namespace calque::testing {
+namespace {
+
+// linear.py's matrix: 3, 4, 5, 3, 4, 5 on the diagonal, 0.5 above and -1 below.
+sparse::Csr general(DType dtype = DType::Float64) {
+  const std::vector<double> values{3, 0.5, -1, 4, 0.5, -1, 5, 0.5, -1, 3, 0.5, -1, 4, 0.5, -1, 5};
+  return sparse::csr(makeTensor(dtype, values, {16}), {0, 1, 0, 1, 2, 1, 2, 3, 2, 3, 4, 3, 4, 5, 4, 5},
+                     {0, 2, 5, 8, 11, 14, 16}, {6, 6});
+}
+Tensor ramp(DType dtype = DType::Float64) { return cast(iota({6}, DType::Int64) + 1, dtype); }
+
+// Rows of lengths 0 to 40, in no order, of a matrix [m, n].
+sparse::Csr ragged(std::int64_t m, std::int64_t n) {
+  std::mt19937 random(3);
+  sparse::Coo c;
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t k = static_cast<std::int64_t>(random() % (i % 5 == 0 ? 41 : 4)); k > 0; --k) {
+      c.rows.push_back(i);
+      c.columns.push_back(static_cast<std::int64_t>(random() % static_cast<unsigned>(n)));
+      values.push_back(static_cast<double>(random() % 100) / 50 - 1);
+    }
+  c.shape = {m, n};
+  c.values = tensor(values);
+  return sparse::csr(c);
+}
+Tensor waves(std::int64_t n) { return sin(cast(iota({n}, DType::Int64), DType::Float64)); }
+
+} // namespace
+
+TEST(Sparse, ProductsHaveTheValuesOfSciPy) {
+  for (DType dtype : {DType::Float32, DType::Float64}) {
+    const sparse::Csr a = general(dtype);
+    expectNear(eagerAndCompiled([](const sparse::Csr &m, const Tensor &x) { return m(x); }, a, ramp(dtype)),
+               {4, 8.5, 15, 11.5, 19, 25}, 1e-6);
+    expectNear(
+        eagerAndCompiled([](const sparse::Csr &m, const Tensor &x) { return m.transposed()(x); }, a, ramp(dtype)),
+        {1, 5.5, 12, 8.5, 16, 32.5}, 1e-6);
+  }
+  const sparse::Csr a = general();
+  expectNear(a.diagonal(), {3, 4, 5, 3, 4, 5}, 0);
+  EXPECT_EQ(a.pattern().indptr(), (std::vector<std::int64_t>{0, 2, 5, 8, 11, 14, 16}));
+}
+
+TEST(Sparse, ProductsAreThoseOfDenseMatrices) {
+  for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>(60, 45), {1, 1}, {7, 90}, {0, 3}, {3, 0}}) {
+    SCOPED_TRACE(m);
+    const sparse::Csr a = n > 0 ? ragged(m, n) : sparse::csr({zeros({0}, DType::Float64), {}, {}, {m, n}});
+    const Tensor dense = a.to_dense(), x = waves(n), xs = reshape(waves(3 * n), {n, 3}), y = waves(m);
+    EXPECT_EQ(dense.shape(), Shape({m, n}));
+    auto all = [](const sparse::Csr &s, const Tensor &x, const Tensor &xs, const Tensor &y) {
+      return std::tuple(s(x), s(xs), s.transposed()(y));
+    };
+    auto [ax, axs, aty] = eagerAndCompiled(all, a, x, xs, y);
+    expectNear(ax, valuesOf(sum(dense * x, {1})), 1e-13);
+    expectNear(axs, valuesOf(matmul(dense, xs)), 1e-13);
+    expectNear(aty, valuesOf(sum(transpose(dense) * y, {1})), 1e-13);
+    expectNear(sparse::from_dense(dense, a.pattern()).values(), valuesOf(a.values()), 0);
+    const sparse::Coo c = sparse::to_coo(a);
+    expectNear(sparse::csr(c).to_dense(), valuesOf(dense), 0);
+  }
+}
+
+TEST(Sparse, ProductsHaveDerivativesOfAnyOrder) {
+  const sparse::Csr a = ragged(20, 15);
+  const sparse::Pattern p = a.pattern();
+  const Tensor x = waves(15);
+  auto loss = [&](const Tensor &v, const Tensor &at) { return sum(sin(sparse::Csr(v, p)(at))); };
+  auto dense = [&](const Tensor &v, const Tensor &at) { return sum(sin(sum(sparse::Csr(v, p).to_dense() * at, {1}))); };
+  for (std::int64_t argument : {0, 1})
+    expectNear(function(grad(loss, {.argnums = {argument}}))(a.values(), x)[0],
+               valuesOf(grad(dense, {.argnums = {argument}})(a.values(), x)[0]), 1e-12);
+  // Third order, in mixed modes.
+  auto third = [&](auto f) {
+    return [f](const Tensor &v, const Tensor &at) {
+      auto second = [&](const Tensor &u) { return sum(square(hvp([&](const Tensor &w) { return f(u, w); })(at, at))); };
+      return grad(second)(v);
+    };
+  };
+  expectNear(function(third(loss))(a.values(), x), valuesOf(function(third(dense))(a.values(), x)), 1e-10);
+  // Examples of vmap have values of their own.
+  const Tensor many = stack({a.values(), 2 * a.values()});
+  auto each = [&](const Tensor &v) { return sparse::Csr(v, p)(x); };
+  expectNear(function(vmap(each))(many)[1], valuesOf(2 * a(x)), 1e-12);
+}
+
+TEST(Sparse, SumsAndMultiples) {
+  const sparse::Csr a = ragged(12, 9), b = ragged(12, 9) * 2.0,
+                    c = sparse::Csr(waves(9), sparse::Pattern::banded(9, 0, 0));
+  expectNear((a + b).to_dense(), valuesOf(3 * a.to_dense()), 1e-14);
+  const sparse::Csr square = general(), diagonal = sparse::Csr(ramp(), sparse::Pattern::banded(6, 0, 0));
+  expectNear((square - diagonal * 2.0).to_dense(),
+             valuesOf(square.to_dense() - 2 * linalg::inv(linalg::inv(diagonal.to_dense()))), 1e-13);
+  expectNear(square.scale_rows(ramp()).to_dense(), valuesOf(square.to_dense() * expand_dims(ramp(), {1})), 0);
+  expectNear((3.0 * square).scale_columns(ramp()).to_dense(), valuesOf(3 * square.to_dense() * ramp()), 0);
+  EXPECT_EQ(sparse::Pattern::of(square.to_dense()).indices(), square.pattern().indices());
+  EXPECT_MISUSE(ShapeError, a + b * waves(2), "Csr: a matrix is multiplied by a scalar, not float64[2]");
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { a + c; }), "Csr: matrices [12,9] and [9,9] have different shapes");
+}
+
+TEST(Sparse, MatricesAreLinearOperators) {
+  const sparse::Csr a = general();
+  const Tensor b = ramp(), dense = a.to_dense();
+  const std::vector<double> expected = valuesOf(linalg::solve(dense, b));
+  auto loss = [&](const sparse::Csr &m) {
+    return sum(sin(solvers::gmres(m, b, {.rtol = 1e-13, .preconditioner = solvers::jacobi(m.diagonal())}).x));
+  };
+  expectNear(solvers::bicgstab(a, b, {.rtol = 1e-13}).x, expected, 1e-12);
+  auto exact = [&](const Tensor &m) { return sum(sin(linalg::solve(m, b))); };
+  auto slopes = function(
+      [&](const Tensor &v) { return grad([&](const Tensor &u) { return loss(sparse::Csr(u, a.pattern())); })(v); });
+  expectNear(slopes(a.values()), valuesOf(sparse::from_dense(grad(exact)(dense), a.pattern()).values()), 1e-10);
+}
+
+TEST(Sparse, DirectSolutionsHaveTheValuesOfSciPyAndDerivatives) {
+  const sparse::Csr a = general();
+  const Tensor b = ramp();
+  try {
+    sparse::solve(a, b);
+  } catch (const StateError &error) {
+    EXPECT_CONTAINS(std::string(error.what()), "sparse::solve: this library was built without Eigen (libeigen3-dev)");
+    GTEST_SKIP() << error.what();
+  }
+  const std::vector<double> expected{0.251383422602314, 0.491699464386115, 0.569171130115704,
+                                     1.29168762761519,  1.38821649454029,  1.47764329890806};
+  auto solve = [](const sparse::Csr &m, const Tensor &v) { return sparse::solve(m, v); };
+  expectNear(eagerAndCompiled(solve, a, b), expected, 1e-13);
+  expectNear(sparse::solve(general(DType::Float32), ramp(DType::Float32)), expected, 1e-5);
+  expectNear(
+      sparse::solve(a.transposed(), b),
+      {0.548871067972657, 0.646613203917971, 0.860888349658213, 1.62774835025005, 1.31368922557926, 1.06863107744207},
+      1e-13);
+  const Tensor columns = stack({b, 2 * b}, 1);
+  expectNear(sparse::solve(a, columns), valuesOf(linalg::solve(a.to_dense(), columns)), 1e-13);
+  const sparse::Csr symmetric = (a + a.transposed()) * 0.5;
+  expectNear(sparse::solve(symmetric, b, {.symmetric = true}), valuesOf(linalg::solve(symmetric.to_dense(), b)), 1e-13);
+  auto loss = [&](const Tensor &v) { return sum(sin(sparse::solve(sparse::Csr(v, a.pattern()), b))); };
+  auto exact = [&](const Tensor &v) { return sum(sin(linalg::solve(sparse::Csr(v, a.pattern()).to_dense(), b))); };
+  expectNear(function(grad(loss))(a.values()), valuesOf(grad(exact)(a.values())), 1e-12);
+  expectNear(function(hessian(loss))(a.values()), valuesOf(function(hessian(exact))(a.values())), 1e-10);
+  EXPECT_MISUSE(ValueError, sparse::solve(a * 0.0, b), "sparse::solve: the matrix is singular");
+  EXPECT_MISUSE(DTypeError, sparse::solve(a, ramp(DType::Float32)),
+                "sparse::solve: the values are float64[16] and b is");
+  EXPECT_MISUSE(ShapeError, sparse::solve(a, ones({5}, DType::Float64)), "sparse::solve: the matrix is [6,6] and b");
+}
+
+TEST(SparseDerivatives, HaveTheValuesOfDenseOnes) {
+  const std::int64_t n = 30;
+  auto f = [](const Tensor &x) { // tridiagonal
+    const std::int64_t size = x.size();
+    Tensor before = pad(slice(x, {0}, {size - 1}), {1}, {0}), after = pad(slice(x, {1}, {size}), {0}, {1});
+    return (3 - 2 * x) * x - before * x - 2 * sin(after) + 1;
+  };
+  const sparse::Pattern tridiagonal = sparse::Pattern::banded(n, 1, 1);
+  EXPECT_EQ(sparse::count_colours(tridiagonal), 3);
+  const Tensor x = waves(n);
+  auto made = [&](const Tensor &at) { return sparse::jacobian(f, tridiagonal)(at).to_dense(); };
+  expectNear(eagerAndCompiled(made, x), valuesOf(jacobian(f)(x)), 1e-13);
+  auto energy = [&](const Tensor &at) { return sum(square(f(at))); };
+  auto curved = [&](const Tensor &at) {
+    return sparse::hessian(energy, sparse::Pattern::banded(n, 2, 2))(at).to_dense();
+  };
+  expectNear(function(curved)(x), valuesOf(function(hessian(energy))(x)), 1e-11);
+  // A dense row makes every two columns meet, and takes the rows' colours: one, and reverse mode.
+  auto total = [](const Tensor &at) { return reshape(sum(square(at)), {1}); };
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(n)), columns;
+  for (std::int64_t i = 0; i < n; ++i)
+    columns.push_back(i);
+  const sparse::Pattern row(1, n, rows, columns);
+  EXPECT_EQ(sparse::count_colours(row), n);
+  expectNear(function([&](const Tensor &at) { return sparse::jacobian(total, row)(at).values(); })(x), valuesOf(2 * x),
+             1e-14);
+  // Newton's method with a sparse Jacobian differentiates.
+  auto norm = [&](const Tensor &at) { return sum(square(sparse::jacobian(f, tridiagonal)(at).values())); };
+  auto dense = [&](const Tensor &at) { return sum(square(jacobian(f)(at))); };
+  expectNear(function(grad(norm))(x), valuesOf(function(grad(dense))(x)), 1e-11);
+}
+
+TEST(SparseDerivatives, RefuseAPatternThatLacksAPlace) {
+  auto f = [](const Tensor &x) { return x * reverse(x); };
+  const Tensor x = waves(6) + 2;
+  const sparse::Pattern diagonal = sparse::Pattern::banded(6, 0, 0);
+  EXPECT_CONTAINS(errorOf<AssertionError>([&] { sparse::jacobian(f, diagonal)(x); }),
+                  "sparse::jacobian: the pattern lacks a place of an element that is not 0");
+  EXPECT_CONTAINS(
+      errorOf<AssertionError>([&] { sparse::hessian([&](const Tensor &at) { return sum(f(at)); }, diagonal)(x); }),
+      "sparse::hessian: the pattern lacks a place of an element that is not 0");
+  EXPECT_NO_THROW(sparse::jacobian(f, diagonal, {.check = false})(x));
+  EXPECT_MISUSE(ValueError, sparse::hessian([](const Tensor &at) { return sum(at); }, sparse::Pattern::banded(6, 1, 0)),
+                "sparse::hessian: the pattern of a Hessian is symmetric, and this one is not");
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { sparse::jacobian(f, diagonal)(waves(5)); }),
+                  "sparse::jacobian: x is float64[5], and the pattern that of a matrix [6,6]");
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { sparse::jacobian([](const Tensor &at) { return sum(at); }, diagonal)(x); }),
+                  "sparse::jacobian: the function returns float64[] for float64[6]");
+}
+
+TEST(Sparse, MisuseIsRefusedWithTheUsersLine) {
+  using namespace sparse;
+  const Tensor two = tensor<double>({1, 2});
+  EXPECT_MISUSE(IndexError, Pattern(2, 2, {0, 2}, {0, 0}), "Pattern: place 1 is [2,0], outside of a matrix [2,2]");
+  EXPECT_MISUSE(ValueError, Pattern(2, 2, {0, 1}, {0}), "Pattern: there are 2 rows of places and 1 columns");
+  EXPECT_MISUSE(ValueError, Pattern(-1, 2, {}, {}), "Pattern: a matrix of -1 rows and 2 columns");
+  EXPECT_MISUSE(ValueError, Pattern(std::int64_t(1) << 31, 2, {}, {}), "all three must be below 2^31 - 1");
+  EXPECT_MISUSE(ValueError, Pattern::banded(2, -1, 0), "Pattern::banded: -1 diagonals below and 0 above");
+  EXPECT_MISUSE(ShapeError, Pattern::of(two), "Pattern::of: takes a matrix, not float64[2]");
+  const Pattern p = Pattern::banded(3, 0, 0);
+  EXPECT_MISUSE(ShapeError, Csr(two, p), "Csr: the values are float64[2], and the pattern has 3 places");
+  EXPECT_MISUSE(DTypeError, Csr(iota({3}, DType::Int64), p), "Csr: the tensor of values is float32 or float64, not");
+  const Csr a(ones({3}, DType::Float64), p);
+  EXPECT_MISUSE(ShapeError, a(two), "Csr: a matrix [3,3] times x, which must be [n] or [n,k], and is float64[2]");
+  EXPECT_MISUSE(DTypeError, a(ones({3})), "Csr: the values are float64[3] and x is float32[3]");
+  EXPECT_MISUSE(ShapeError, a.scale_rows(two), "scale_rows: the factors are float64[2], and must be a vector of 3");
+  EXPECT_MISUSE(ShapeError, csr({two, {0}, {0}, {1, 1}}), "csr: the values are float64[2], and there are 1 places");
+  EXPECT_MISUSE(ValueError, csr(two, {0, 1}, {0, 1}, {2, 2}),
+                "csr: indptr has a number for each of 2 rows and one more");
+  EXPECT_MISUSE(ShapeError, from_dense(ones({2, 3}), p),
+                "from_dense: the matrix is float32[2,3], and the pattern that of");
+}
+
+} // namespace calque::testing
