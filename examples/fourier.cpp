@@ -1,7 +1,9 @@
 // Fourier transforms: a spectrogram, a filter that is fitted through its spectrum, and a fluid computed by its waves.
+#include <calque/arrays.h>
 #include <calque/calque.h>
 
 #include <cmath>
+#include <complex>
 #include <iostream>
 
 using namespace calque;

@@ -5,16 +5,21 @@
 #include "runtime/Cpu.h"
 #include "runtime/libraries/FourierKernels.h"
 
+#include <cstdlib>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace calque::runtime {
 
-// The kernels of this CPU.
+// The kernels of this CPU, or of the one that CALQUE_TARGET names, as native code is, if this one can run them.
 inline const FourierKernelTable &fourierKernels() {
   static const FourierKernelTable &table = []() -> const FourierKernelTable & {
 #if defined(__x86_64__)
-    const Cpu cpu = hostCpu();
+    Cpu cpu = hostCpu();
+    if (const char *name = std::getenv("CALQUE_TARGET"))
+      if (const std::optional<Cpu> named = cpuNamed(name); named && runs(cpu, *named))
+        cpu = *named;
     if (runs(cpu, Cpu::Avx512))
       return kFourierAvx512;
     if (runs(cpu, Cpu::Avx2))
