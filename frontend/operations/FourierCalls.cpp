@@ -4,6 +4,8 @@
 #include "calque/arrays/making.h"
 #include "calque/arrays/moving.h"
 
+#include <numeric>
+
 namespace calque::detail {
 
 static bool isTransformed(DType dtype) { return dtype == DType::Float32 || dtype == DType::Float64; }
@@ -57,6 +59,12 @@ Tensor TransformCall::resized(const Tensor &x, std::int64_t axis, std::optional<
     filled = pad(x, low, high);
   }
   return size.is_known() && size < *n ? filled : rowsAlong(filled, axis, 0, *n);
+}
+
+std::vector<std::int64_t> TransformCall::axesOrAll(const AxisList &list, const Tensor &x) const {
+  std::vector<std::int64_t> all(static_cast<std::size_t>(x.rank()));
+  std::iota(all.begin(), all.end(), std::int64_t(0));
+  return list.numbers().empty() ? all : axes(list, x);
 }
 
 Tensor TransformCall::axisLast(const Tensor &x, std::int64_t axis) const {

@@ -20,6 +20,8 @@ struct TransformCall : ArrayCall {
   std::int64_t knownSize(const Tensor &x, std::int64_t axis) const;
   // Cut or filled up with zeros to a length along an axis. Without one the size must not be 0.
   Tensor resized(const Tensor &x, std::int64_t axis, std::optional<std::int64_t> n) const;
+  // The dimensions to which axes refer; no axes mean all.
+  std::vector<std::int64_t> axesOrAll(const AxisList &list, const Tensor &x) const;
   Tensor axisLast(const Tensor &x, std::int64_t axis) const;
   Tensor axisBack(const Tensor &x, std::int64_t axis) const;
   // Numbers, rounded to a float type; without one the default type.

@@ -138,13 +138,14 @@ private:
       back[static_cast<std::size_t>(n - 1 - 2 * j)] = half + j;
     }
     const Tensor turn =
-        turns(half, [&](std::int64_t j) { return -std::numbers::pi * static_cast<double>(4 * j + 1) / (4 * size()); });
+        turns(half, [&](std::int64_t j) { return -std::numbers::pi * static_cast<double>(8 * j + 1) / (8 * size()); });
     const Tensor y = 2 * (fft(complex(chosen(x, even), chosen(x, odd)) * turn) * turn);
     return chosen(concat({real(y), -imag(y)}, last), back);
   }
   Tensor cosines4Odd(const Tensor &x) const {
-    const Tensor turned =
-        x * turns(n, [&](std::int64_t j) { return -std::numbers::pi * static_cast<double>(j) / (2 * size()); });
+    const Tensor turned = complex(x, zeros_like(x)) * turns(n, [&](std::int64_t j) {
+                            return -std::numbers::pi * static_cast<double>(j) / (2 * size());
+                          });
     const Tensor y = part(fft(turned, {.n = 2 * n}), 0, n) * turns(n, [&](std::int64_t k) {
                        return -std::numbers::pi * static_cast<double>(2 * k + 1) / (4 * size());
                      });
@@ -220,7 +221,7 @@ Tensor fftconvolve(const Operand &given, const Operand &other, ConvolveOptions o
   const bool isComplex = is_complex(a.dtype());
   if (!isComplex)
     call.realOf(a);
-  const std::vector<std::int64_t> axes = call.axes(options.axes, a);
+  const std::vector<std::int64_t> axes = call.axesOrAll(options.axes, a);
   if (axes.empty())
     return a * b;
   std::vector<std::int64_t> lengths, ofA, ofB;

@@ -100,7 +100,7 @@ Axes axesOf(const Tensor &x, const FftnOptions &options, bool isOfTwo, const Tra
       last.push_back(i);
     list = std::move(last);
   }
-  Axes result{call.axes(list, x), {}};
+  Axes result{call.axesOrAll(list, x), {}};
   if (!s.empty() && s.size() != result.axes.size())
     throw ValueError(
         absl::StrCat(call.function, ": there are ", s.size(), " lengths for ", result.axes.size(), " axes"),
@@ -203,7 +203,7 @@ namespace {
 Tensor shifted(const Operand &given, const AxisList &axes, bool isBack, const char *function) {
   TransformCall call(given, function);
   Tensor x = given.toTensor();
-  for (std::int64_t axis : call.axes(axes, x)) {
+  for (std::int64_t axis : call.axesOrAll(axes, x)) {
     const Size size = x.shape()[static_cast<std::size_t>(axis)];
     if (size.is_known()) {
       const std::int64_t half = size / 2;

@@ -352,9 +352,8 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_fourier_to_real(const int64_t *w
   KernelCall call(words);
   const int64_t examples = call.number();
   const KernelTensor given = call.tensor(2), result = call.tensor(1);
-  const int64_t divisor = call.number();
+  const int64_t n = call.number(), divisor = call.number();
   const auto inner = std::bit_cast<double>(call.number());
-  const int64_t n = result.sizes[0];
   dispatchFloat(given.dtype, [&]<typename T>(std::type_identity<T>) {
     halfToReal<T>(examples, n, given.as<T>(), result.as<T>(), scaleOf<T>(divisor, n), static_cast<T>(inner));
   });

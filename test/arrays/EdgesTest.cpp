@@ -21,7 +21,8 @@ template <typename T, typename F> std::vector<T> both(F f, const Tensor &x) {
 // With sizes that the program does not know.
 template <typename F> Tensor openly(F f, const Tensor &x, const Tensor &y) {
   return function([&](const Tensor &x, const Tensor &y) { return f(x, y); },
-                  {.input_signature = {TensorSpec<>(x.dtype(), {kDynamic}), TensorSpec<>(y.dtype(), {kDynamic})}})(x, y);
+                  {.input_signature = {TensorSpec<>(x.dtype(), {kDynamic}), TensorSpec<>(y.dtype(), {kDynamic})}})(x,
+                                                                                                                   y);
 }
 
 TEST(ArraysEdges, NaNGoesOn) {
@@ -40,7 +41,8 @@ TEST(ArraysEdges, NaNGoesOn) {
 TEST(ArraysEdges, UpdatesOfOnePlace) {
   const Tensor twice = tensor({0, 0});
   EXPECT_FLOAT_EQ(at(tensor({1e30f}), twice).divide(tensor({1e20f, 1e20f})).item<float>(), 1e-10f);
-  EXPECT_FLOAT_EQ(at(tensor({1e-30f}), tensor({0, 0, 0})).multiply(tensor({1e30f, 1e30f, 1e-10f})).item<float>(), 1e20f);
+  EXPECT_FLOAT_EQ(at(tensor({1e-30f}), tensor({0, 0, 0})).multiply(tensor({1e30f, 1e30f, 1e-10f})).item<float>(),
+                  1e20f);
   EXPECT_EQ(at(tensor<std::uint8_t>({200}), twice).divide(tensor<std::uint8_t>({20, 20})).item<std::uint8_t>(), 0);
   EXPECT_EQ(at(tensor<std::int8_t>({100}), twice).divide(tensor<std::int8_t>({16, 16})).item<std::int8_t>(), 0);
   EXPECT_EQ(at(tensor({-2000000000}), twice).divide(tensor({3, -7})).item<std::int32_t>(), 95238095); // truncated once
@@ -70,8 +72,8 @@ TEST(ArraysEdges, StatisticsOfHalves) {
 
 TEST(ArraysEdges, CorrelationsOfSmallAndLargeNumbers) {
   for (float scale : {1e-25f, 1.0f, 1e20f}) {
-    const std::vector<float> found = both<float>(
-        [](const Tensor &x) { return corrcoef(x); }, tensor<float>({{scale, -scale, 0}, {1, 2, 4}}));
+    const std::vector<float> found =
+        both<float>([](const Tensor &x) { return corrcoef(x); }, tensor<float>({{scale, -scale, 0}, {1, 2, 4}}));
     EXPECT_NEAR(found[0], 1, 1e-6);
     EXPECT_NEAR(found[1], -0.32732684f, 1e-6);
   }

@@ -87,7 +87,8 @@ TEST(JacobianModes, AreDifferentiatedAndMapped) {
   const Tensor x = numbers({3}, 2), xs = numbers({5, 3}, 2);
   auto second = function([](const Tensor &at) { return jacobian(jacobian(path))(at); });
   expectClose(second(x), byDifferences([](const Tensor &at) { return jacobian(path)(at); }, x), 1e-6);
-  auto sizes = function([](const Tensor &at) { return grad([](const Tensor &y) { return sum(square(jacobian(path)(y))); })(at); });
+  auto sizes = function(
+      [](const Tensor &at) { return grad([](const Tensor &y) { return sum(square(jacobian(path)(y))); })(at); });
   expectClose(sizes(x), byDifferences([](const Tensor &at) { return sum(square(jacobian(path)(at))); }, x), 1e-6);
   const Tensor mapped = function([](const Tensor &all) { return vmap(jacobian(path))(all); })(xs);
   for (int i = 0; i < 5; ++i)
@@ -116,8 +117,7 @@ TEST(JacobianModes, KeepWhatTheTapeMeans) {
     return tape.jacobian(y, at).value();
   });
   const std::vector<double> at = valuesOf(x);
-  expectClose(paused(x),
-              tensor<double>({at[0] * at[0], 0, 0, at[1] * at[1], 1, 0, 0, 1, 1, 0, 0, 1}, {6, 2}));
+  expectClose(paused(x), tensor<double>({at[0] * at[0], 0, 0, at[1] * at[1], 1, 0, 0, 1, 1, 0, 0, 1}, {6, 2}));
   // A branch on the source.
   auto branch = [](const Tensor &at) {
     return cond(sum(at) > 0, [&] { return concat({at, square(at)}); }, [&] { return concat({sin(at), at}); });

@@ -43,15 +43,17 @@ std::vector<Exact> rootsOf(std::int64_t n) {
   return roots;
 }
 
-// The relative error of rows of frequencies, in units of eps log2(n), of which 4 are promised.
+// The relative error of rows of frequencies, in units of eps log2(n), of which 4 are promised. Of many rows and of many
+// frequencies some are computed.
 void expectTransforms(const Tensor &x, const Tensor &spectra, std::int64_t n, bool isInverse, DType dtype) {
   const std::vector<double> from = flatOf(x), to = flatOf(spectra);
   const std::vector<Exact> roots = rootsOf(n);
   const bool isReal = !is_complex(x.dtype());
   const std::int64_t m = spectra.shape().back();
-  for (std::int64_t row = 0; row < sizeOf(spectra.shape()) / m; ++row) {
+  const std::int64_t rows = sizeOf(spectra.shape()) / m, rowStep = rows > 4 ? 6 : 1, step = n > 300 ? n / 61 : 1;
+  for (std::int64_t row = 0; row < rows; row += rowStep) {
     Real error = 0, norm = 0;
-    for (std::int64_t k = 0; k < m; ++k) {
+    for (std::int64_t k = 0; k < m; k += step) {
       Exact sum = 0;
       for (std::int64_t j = 0; j < n; ++j) {
         const auto at = static_cast<std::size_t>(row * n + j);
@@ -115,7 +117,7 @@ TEST(Fft, TransformsThatNoSumChecksComeBack) {
       const double turn = 2 * std::acos(-1.0) * 5 / static_cast<double>(n);
       const Tensor angles = turn * iota({n}, DType::Float64);
       const Tensor wave = fft::fft(cast(complex(cos(angles), sin(angles)), z.dtype()), {.norm = "forward"});
-      EXPECT_LE(distance(wave, one_hot(scalar<std::int64_t>(5), n, wave.dtype())), limit);
+      EXPECT_LE(distance(wave, cast(one_hot(scalar<std::int64_t>(5), n, dtype), z.dtype())), limit);
     }
 }
 
@@ -415,7 +417,7 @@ TEST(Fft, MisuseIsRefused) {
   EXPECT_MESSAGE(DTypeError, "rfft: takes float32 and float64, not float16[3]; use cast(x, DType::Float32)",
                  fft::rfft(ones({3}, DType::Float16)));
   EXPECT_MESSAGE(DTypeError, "rfft: takes float32 and float64, not complex128[2,3]; use real(x)", fft::rfft(z));
-  EXPECT_MESSAGE(ValueError, "fft: there is no axis 2", fft::fft(z, {.axis = 2}));
+  EXPECT_MESSAGE(ValueError, "fft: axis 2 is out of range for a tensor of rank 2", fft::fft(z, {.axis = 2}));
   EXPECT_MESSAGE(ValueError, "fft: the length must be 1 or more, not 0", fft::fft(z, {.n = 0}));
   EXPECT_MESSAGE(ValueError, "irfft: the length must be 1 or more, not -3", fft::irfft(z, {.n = -3}));
   EXPECT_MESSAGE(ValueError, R"(ifft: the norm is "backward", "ortho" or "forward", not "orthogonal")",

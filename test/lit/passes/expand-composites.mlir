@@ -105,3 +105,39 @@ func.func @identity(%x: tensor<?xf32>) -> tensor<?xf32> {
   %y = calque.identity %x : (tensor<?xf32>) -> tensor<?xf32>
   return %y : tensor<?xf32>
 }
+
+// A transform of parts is one of pairs. Along the last dimension, each sequence is a column of its own.
+// CHECK-LABEL: func.func @fourier_parts(
+// CHECK-SAME: %[[RE:.*]]: tensor<3x?xf64>, %[[IM:.*]]: tensor<3x?xf64>)
+// CHECK-NEXT: %[[PAIRS:.*]] = calque.pairs %[[RE]], %[[IM]]
+// CHECK-NEXT: %[[COLUMNS:.*]] = calque.expand_dims %[[PAIRS]] {axes = array<i64: 2>}
+// CHECK-NEXT: %[[TRANSFORM:.*]] = calque.fourier_pairs %[[COLUMNS]] {divisor = 1 : i64, inverse = true}
+// CHECK-NEXT: %[[RESULT:.*]] = calque.reshape_like %[[TRANSFORM]], %[[PAIRS]]
+// CHECK-NEXT: %[[OF_RE:.*]] = calque.part_of_pairs %[[RESULT]] {imaginary = false}
+// CHECK-NEXT: %[[OF_IM:.*]] = calque.part_of_pairs %[[RESULT]] {imaginary = true}
+// CHECK-NEXT: return %[[OF_RE]], %[[OF_IM]]
+func.func @fourier_parts(%re: tensor<3x?xf64>, %im: tensor<3x?xf64>) -> (tensor<3x?xf64>, tensor<3x?xf64>) {
+  %y:2 = calque.fourier_parts %re, %im {columns = false, divisor = 1 : i64, inverse = true} : (tensor<3x?xf64>, tensor<3x?xf64>) -> (tensor<3x?xf64>, tensor<3x?xf64>)
+  return %y#0, %y#1 : tensor<3x?xf64>, tensor<3x?xf64>
+}
+
+// CHECK-LABEL: func.func @real_fourier_parts(
+// CHECK-SAME: %[[X:.*]]: tensor<?x6xf64>)
+// CHECK-NEXT: %[[RESULT:.*]] = calque.real_fourier_pairs %[[X]] {divisor = 2 : i64, inner = 1.000000e+00 : f64}
+// CHECK-NEXT: %[[RE:.*]] = calque.part_of_pairs %[[RESULT]] {imaginary = false}
+// CHECK-NEXT: %[[IM:.*]] = calque.part_of_pairs %[[RESULT]] {imaginary = true}
+// CHECK-NEXT: return %[[RE]], %[[IM]]
+func.func @real_fourier_parts(%x: tensor<?x6xf64>) -> (tensor<?x4xf64>, tensor<?x4xf64>) {
+  %y:2 = calque.real_fourier_parts %x {divisor = 2 : i64, inner = 1.0 : f64} : (tensor<?x6xf64>) -> (tensor<?x4xf64>, tensor<?x4xf64>)
+  return %y#0, %y#1 : tensor<?x4xf64>, tensor<?x4xf64>
+}
+
+// CHECK-LABEL: func.func @fourier_to_real_parts(
+// CHECK-SAME: %[[RE:.*]]: tensor<?x4xf64>, %[[IM:.*]]: tensor<?x4xf64>)
+// CHECK-NEXT: %[[PAIRS:.*]] = calque.pairs %[[RE]], %[[IM]]
+// CHECK-NEXT: %[[RESULT:.*]] = calque.fourier_to_real_pairs %[[PAIRS]] {divisor = 2 : i64, inner = 2.000000e+00 : f64, length = 7 : i64}
+// CHECK-NEXT: return %[[RESULT]]
+func.func @fourier_to_real_parts(%re: tensor<?x4xf64>, %im: tensor<?x4xf64>) -> tensor<?x7xf64> {
+  %y = calque.fourier_to_real_parts %re, %im {divisor = 2 : i64, inner = 2.0 : f64, length = 7 : i64} : (tensor<?x4xf64>, tensor<?x4xf64>) -> tensor<?x7xf64>
+  return %y : tensor<?x7xf64>
+}

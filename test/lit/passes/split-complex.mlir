@@ -80,3 +80,18 @@ func.func @effects() attributes {calque.variables = [{name = "v", type = tensor<
   calque.variable_assign %1 {variable = 0 : i64} : (tensor<3xcomplex<f32>>) -> ()
   return
 }
+
+// Transforms of complex numbers are such of two parts. A real operand is one part, and a real result is none.
+// CHECK-LABEL: func.func @transforms
+// CHECK-DAG: %[[RE:.*]] = calque.part_of_pairs %arg0 {imaginary = false}
+// CHECK-DAG: %[[IM:.*]] = calque.part_of_pairs %arg0 {imaginary = true}
+// CHECK: %[[A:.*]], %[[B:.*]] = calque.fourier_parts %[[RE]], %[[IM]] {columns = false, divisor = 0 : i64, inverse = true}
+// CHECK: %[[R:.*]] = calque.fourier_to_real_parts %[[A]], %[[B]] {divisor = 2 : i64, inner = 2.000000e+00 : f64, length = 5 : i64}
+// CHECK: %[[C:.*]], %[[D:.*]] = calque.real_fourier_parts %[[R]] {divisor = 0 : i64, inner = 1.000000e+00 : f64}
+// CHECK: calque.pairs %[[C]], %[[D]]
+func.func @transforms(%z: tensor<?x3xcomplex<f64>>) -> tensor<?x3xcomplex<f64>> {
+  %0 = calque.fourier %z {columns = false, divisor = 0 : i64, inverse = true} : (tensor<?x3xcomplex<f64>>) -> tensor<?x3xcomplex<f64>>
+  %1 = calque.fourier_to_real %0 {divisor = 2 : i64, inner = 2.0 : f64, length = 5 : i64} : (tensor<?x3xcomplex<f64>>) -> tensor<?x5xf64>
+  %2 = calque.real_fourier %1 {divisor = 0 : i64, inner = 1.0 : f64} : (tensor<?x5xf64>) -> tensor<?x3xcomplex<f64>>
+  return %2 : tensor<?x3xcomplex<f64>>
+}
