@@ -1,5 +1,6 @@
 // Direct solutions by Eigen's sparse factorisations.
 #include "absl/strings/str_cat.h"
+#include "calque/call_site.h"
 #include "calque/operation.h"
 #include "calque/solvers/linear.h"
 #include "implicit/Function.h"
@@ -73,7 +74,9 @@ const Operation &operationFor(bool isSymmetric) {
 }
 
 // The solution with constant values.
-Tensor solveWith(const Pattern &pattern, const Tensor &values, const Tensor &b, bool isSymmetric) {
+Tensor solveWith(const Pattern &pattern, const Tensor &values, const Tensor &b, bool isSymmetric,
+                 SourceLocation where) {
+  const CallSite site(where, "sparse::solve"); // customLinearSolve calls this as code of the user
   const auto &indptr = pattern.indptr();
   const Tensor begins = detail::toTensor(indptr, {static_cast<std::int64_t>(indptr.size())});
   const Tensor right = b.rank() == 2 ? b : expand_dims(b, {1});
@@ -99,10 +102,12 @@ Tensor solve(const Csr &a, const Operand &right, SolveOptions options) {
   const Csr turned = options.symmetric ? a : a.transposed();
   const Tensor values = stop_gradient(a.values()), turnedValues = stop_gradient(turned.values());
   return solvers::detail::customLinearSolve(
-      a, b, [&](const Map &, const Tensor &c) { return solveWith(pattern, values, c, options.symmetric); },
+      a, b,
+      [&](const Map &, const Tensor &c) { return solveWith(pattern, values, c, options.symmetric, right.where()); },
       options.symmetric
           ? solvers::detail::LinearSolve()
-          : [&](const Map &, const Tensor &c) { return solveWith(turned.pattern(), turnedValues, c, false); },
+          : [&](const Map &,
+                const Tensor &c) { return solveWith(turned.pattern(), turnedValues, c, false, right.where()); },
       options.symmetric, right.where());
 #else
   (void)options;
