@@ -60,8 +60,8 @@ TEST(MixedPrecision, PoliciesOfOneLayer) {
   EXPECT_MISUSE(StateError, other.set_dtype_policy("float32"),
                 "dense: has made its variables, and its dtype policy stays 'mixed_bfloat16'");
   EXPECT_MISUSE(ValueError, layers::DTypePolicy("mixed_float32"),
-                "dtype_policy: there is no policy 'mixed_float32'; there are '', 'float16', 'bfloat16', 'float32', "
-                "'float64', 'mixed_float16', 'mixed_bfloat16'");
+                "dtype_policy: there is no policy 'mixed_float32'; there are '', 'float32', 'float64', 'float16', "
+                "'bfloat16', 'mixed_float16', 'mixed_bfloat16'");
   // Integers stay what they are.
   Policy policy("mixed_bfloat16");
   layers::Embedding rows(7, 2);

@@ -9,42 +9,40 @@
 namespace calque::layers {
 
 namespace {
-struct Named {
-  const char *name;
-  std::optional<DType> compute, variables;
-};
-constexpr Named kPolicies[] = {
-    {"", std::nullopt, std::nullopt},
-    {"float16", DType::Float16, DType::Float16},
-    {"bfloat16", DType::BFloat16, DType::BFloat16},
-    {"float32", DType::Float32, DType::Float32},
-    {"float64", DType::Float64, DType::Float64},
-    {"mixed_float16", DType::Float16, DType::Float32},
-    {"mixed_bfloat16", DType::BFloat16, DType::Float32},
-};
+std::string mixedName(const DTypeInfo &half) { return absl::StrCat("mixed_", half.name); }
+
 std::atomic<DTypePolicy> ofNewLayers;
 thread_local std::optional<DTypePolicy> ofThread;
 } // namespace
 
-DTypePolicy::DTypePolicy(const char *name, SourceLocation where) {
-  const std::string wanted = name ? name : "";
-  std::string names;
-  for (const Named &policy : kPolicies) {
-    if (policy.name == wanted) {
-      compute_ = policy.compute;
-      variables_ = policy.variables;
-      return;
+DTypePolicy::DTypePolicy(const char *given, SourceLocation where) {
+  const std::string wanted = given ? given : "";
+  if (wanted.empty())
+    return;
+  std::string plain, mixed;
+  for (const DTypeInfo &info : kDTypes) {
+    if (info.kind != DTypeKind::Float)
+      continue;
+    absl::StrAppend(&plain, ", '", info.name, "'");
+    if (wanted == info.name)
+      compute_ = variables_ = info.dtype;
+    if (!is_half(info.dtype))
+      continue;
+    absl::StrAppend(&mixed, ", '", mixedName(info), "'");
+    if (wanted == mixedName(info)) {
+      compute_ = info.dtype;
+      variables_ = DType::Float32;
     }
-    absl::StrAppend(&names, names.empty() ? "" : ", ", "'", policy.name, "'");
   }
-  training::fail<ValueError>(absl::StrCat("dtype_policy: there is no policy '", wanted, "'; there are ", names), where);
+  if (!compute_)
+    training::fail<ValueError>(
+        absl::StrCat("dtype_policy: there is no policy '", wanted, "'; there are ''", plain, mixed), where);
 }
 
 std::string DTypePolicy::name() const {
-  for (const Named &policy : kPolicies)
-    if (policy.compute == compute_ && policy.variables == variables_)
-      return policy.name;
-  return "";
+  if (!compute_)
+    return "";
+  return mixes() ? mixedName(info_of(*compute_)) : name_of(*compute_);
 }
 
 void set_dtype_policy(const DTypePolicy &policy) { ofNewLayers.store(policy, std::memory_order_relaxed); }

@@ -223,8 +223,7 @@ std::vector<Trainer::Output> Trainer::outputsOf(const Batch &data, const Tensors
           absl::StrCat(state->call, ": the output '", names[i], "' has a loss, and there is no target for it"),
           state->line);
     // Losses and metrics add more numbers than 16 bits count.
-    if (info_of(output.y_pred.dtype()).accumulator != output.y_pred.dtype() && is_floating(output.y_pred.dtype()) &&
-        !(output.y_true.defined() && output.y_true.dtype() == output.y_pred.dtype()))
+    if (is_half(output.y_pred.dtype()) && !(output.y_true.defined() && output.y_true.dtype() == output.y_pred.dtype()))
       output.y_pred = cast(output.y_pred, DType::Float32);
     // A number for each example is a column, so that each has a loss of its own.
     if (output.y_pred.rank() == 1) {
