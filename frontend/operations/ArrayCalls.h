@@ -40,8 +40,7 @@ Tensor floatsOf(const Operand &x, const ArrayCall &call);
 Tensor floatsOrComplexOf(const Operand &x, const ArrayCall &call);
 // f(x), which for 16 bits is computed in float32 and rounded once.
 template <typename F> Tensor inFull(const Tensor &x, F f) {
-  const DType wide = info_of(x.dtype()).accumulator;
-  return is_floating(x.dtype()) && wide != x.dtype() ? cast(f(cast(x, wide)), x.dtype()) : f(x);
+  return is_half(x.dtype()) ? cast(f(cast(x, DType::Float32)), x.dtype()) : f(x);
 }
 // The DTypeError of such an operand: says how to come to floats.
 [[noreturn]] void refuseType(const char *function, std::initializer_list<DTypeKind> kinds, const Tensor &x,
