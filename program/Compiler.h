@@ -22,7 +22,7 @@
 
 namespace calque {
 
-inline constexpr int kCompilerInterfaceVersion = 13;
+inline constexpr int kCompilerInterfaceVersion = 14;
 
 // The stages of the compiler, each named after what the IR has become.
 enum class Stage {

@@ -589,10 +589,9 @@ Tensor jacobianBy(const char *operation, F &f, std::ptrdiff_t shared, SourceLoca
 using TapeJacobian = std::optional<Tensor> (GradientTape::*)(const Tensor &, const Tensor &, SourceLocation);
 } // namespace detail
 
-// Makes the function that returns f's Jacobian with respect to the first argument, [result..., argument...]. Reverse
-// mode computes it, in one pass for all elements of the result; in a function, if the argument has fewer elements than
-// the result, forward mode, in one pass for all elements of the argument. ShapeError for unknown sizes, DTypeError for
-// integers.
+// Makes the function that returns f's Jacobian with respect to the first argument, [result..., argument...]: in reverse
+// mode, or in a function in forward mode if the argument is smaller. ShapeError if sizes are unknown, DTypeError if
+// ints.
 template <typename F> auto jacobian(F &&f, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "jacobian", made);
   return detail::derivative<typename detail::SignaturesOf<detail::Held<F>>::Jacobian>(
