@@ -106,8 +106,8 @@ TEST(ArraysEdges, CountsBeyondFloat32) {
 
 TEST(ArraysEdges, IndicesBeyondInt64) {
   const Tensor last = tensor<std::uint64_t>({18446744073709551615ull});
-  EXPECT_EQ(take(iota({10}), last, {}, "wrap").to_vector<std::int32_t>()[0], 5);
-  EXPECT_EQ(take(iota({10}), last, {}, "clip").to_vector<std::int32_t>()[0], 9);
+  EXPECT_EQ(take(iota({10}, DType::Int32), last, {}, "wrap").to_vector<std::int32_t>()[0], 5);
+  EXPECT_EQ(take(iota({10}, DType::Int32), last, {}, "clip").to_vector<std::int32_t>()[0], 9);
 }
 
 TEST(ArraysEdges, EmptySetsOfUnknownSize) {

@@ -589,9 +589,8 @@ Tensor jacobianBy(const char *operation, F &f, std::ptrdiff_t shared, SourceLoca
 using TapeJacobian = std::optional<Tensor> (GradientTape::*)(const Tensor &, const Tensor &, SourceLocation);
 } // namespace detail
 
-// Makes the function that returns f's Jacobian with respect to the first argument, [result..., argument...]: in reverse
-// mode, or in a function in forward mode if the argument is smaller. ShapeError if sizes are unknown, DTypeError if
-// ints.
+// Makes the function that returns f's Jacobian with respect to the first argument, [result..., argument...], in reverse
+// mode, or in a function in forward mode if that is less. ShapeError for unknown sizes, DTypeError for integers.
 template <typename F> auto jacobian(F &&f, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "jacobian", made);
   return detail::derivative<typename detail::SignaturesOf<detail::Held<F>>::Jacobian>(

@@ -125,3 +125,12 @@ func.func @to_real_pairs(%a: tensor<4x3xf32>) {
   %0 = calque.fourier_to_real_pairs %a {divisor = 0 : i64, inner = 1.0 : f64, length = 6 : i64} : (tensor<4x3xf32>) -> tensor<6xf32>
   return
 }
+
+// -----
+
+func.func @real_fourier_parts_half(%a: tensor<4xf16>) {
+  // expected-error @below {{real_fourier_parts: takes float32 or float64, not float16[4]}}
+  // expected-error @below {{failed to infer returned types}}
+  %re, %im = calque.real_fourier_parts %a {divisor = 0 : i64, inner = 1.0 : f64} : (tensor<4xf16>) -> (tensor<3xf16>, tensor<3xf16>)
+  return
+}

@@ -118,3 +118,18 @@ func.func @examples_of_fourier_to_real_parts(%x0: tensor<?x4xf64>, %x1: tensor<4
   %r = calque.unbatch %y, %e, %x0 {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<7xf64>, tensor<4xf64>, tensor<?x4xf64>) -> tensor<?x7xf64>
   return %r : tensor<?x7xf64>
 }
+
+// CHECK-LABEL: func.func @examples_of_pairs(
+// CHECK-COUNT-3: calque.merge_dims
+// CHECK: %[[V0:.*]] = calque.fourier_pairs {{.*}} : (tensor<?x3x4x2xf64>) -> tensor<?x3x4x2xf64>
+// CHECK-NEXT: %[[V1:.*]] = calque.real_fourier_pairs {{.*}} : (tensor<?x6xf64>) -> tensor<?x4x2xf64>
+// CHECK-NEXT: %[[V2:.*]] = calque.fourier_to_real_pairs {{.*}} : (tensor<?x4x2xf64>) -> tensor<?x7xf64>
+// CHECK-NEXT: return %[[V0]], %[[V1]], %[[V2]]
+func.func @examples_of_pairs(%x0: tensor<?x3x4x2xf64>, %x1: tensor<?x6xf64>, %x2: tensor<?x4x2xf64>) -> (tensor<?x3x4x2xf64>, tensor<?x4x2xf64>, tensor<?x7xf64>) {
+  %e:3 = calque.batch %x0, %x1, %x2 {axes = array<i64: 0, 0, 0>} : (tensor<?x3x4x2xf64>, tensor<?x6xf64>, tensor<?x4x2xf64>) -> (tensor<3x4x2xf64>, tensor<6xf64>, tensor<4x2xf64>)
+  %y0 = calque.fourier_pairs %e#0 {divisor = 0 : i64, inverse = true} : (tensor<3x4x2xf64>) -> tensor<3x4x2xf64>
+  %y1 = calque.real_fourier_pairs %e#1 {divisor = 0 : i64, inner = 1.0 : f64} : (tensor<6xf64>) -> tensor<4x2xf64>
+  %y2 = calque.fourier_to_real_pairs %e#2 {divisor = 0 : i64, inner = 1.0 : f64, length = 7 : i64} : (tensor<4x2xf64>) -> tensor<7xf64>
+  %r:3 = calque.unbatch %y0, %y1, %y2, %e#0, %x0 {axes = array<i64: 0, 0, 0>, batch_axis = 0 : i64} : (tensor<3x4x2xf64>, tensor<4x2xf64>, tensor<7xf64>, tensor<3x4x2xf64>, tensor<?x3x4x2xf64>) -> (tensor<?x3x4x2xf64>, tensor<?x4x2xf64>, tensor<?x7xf64>)
+  return %r#0, %r#1, %r#2 : tensor<?x3x4x2xf64>, tensor<?x4x2xf64>, tensor<?x7xf64>
+}
