@@ -10,8 +10,9 @@ namespace {
 
 constexpr size_t Unknown = ~size_t(0);
 
-// A text file of numbers that stand behind their names: "MemAvailable: 123 kB".
-class Numbers {
+// The first bytes of a text file of numbers that stand behind their names: "MemAvailable: 123 kB". They are on the
+// stack, as there may be no other memory.
+template <size_t size> class Numbers {
 public:
   explicit Numbers(const char *path) {
     if (FILE *file = std::fopen(path, "re")) {
@@ -29,13 +30,17 @@ public:
 private:
   static std::optional<size_t> at(const char *from) {
     size_t number = 0;
-    return std::sscanf(from, "%zu", &number) == 1 ? std::optional(number) : std::nullopt; // not so for "max"
+    from += std::strspn(from, " \t");
+    const bool isNumber = std::from_chars(from, from + std::strlen(from), number).ec == std::errc();
+    return isNumber ? std::optional(number) : std::nullopt; // not so for "max"
   }
-  char text[8192] = {};
+  char text[size] = {};
 };
+using Table = Numbers<8192>;
+using Line = Numbers<64>;
 
 size_t ofTheSystem() {
-  Numbers numbers("/proc/meminfo");
+  Table numbers("/proc/meminfo");
   std::optional<size_t> available = numbers.of("MemAvailable:");
   return available ? (*available + numbers.of("SwapFree:").value_or(0)) * 1024 : Unknown;
 }
@@ -43,11 +48,11 @@ size_t ofTheSystem() {
 // The bytes that a control group of the first or the second version may still take, by its files. Cached files count as
 // used there, but make room when memory is needed.
 size_t ofTheGroup(const char *limitPath, const char *usedPath, const char *statisticsPath) {
-  std::optional<size_t> limit = Numbers(limitPath).first();
+  std::optional<size_t> limit = Line(limitPath).first();
   if (!limit)
     return Unknown;
-  size_t used = Numbers(usedPath).first().value_or(0);
-  used -= std::min(used, Numbers(statisticsPath).of("inactive_file ").value_or(0));
+  size_t used = Line(usedPath).first().value_or(0);
+  used -= std::min(used, Table(statisticsPath).of("inactive_file ").value_or(0));
   return *limit - std::min(*limit, used);
 }
 
@@ -61,11 +66,12 @@ size_t availableMemory() noexcept {
                   "/sys/fs/cgroup/memory/memory.stat")});
 }
 
+// The first line of the table has the total. A stack of 16 KiB suffices: the first operation of a thread may ask.
 size_t totalMemory() noexcept {
-  std::optional<size_t> ofTheSystem = Numbers("/proc/meminfo").of("MemTotal:");
+  std::optional<size_t> ofTheSystem = Line("/proc/meminfo").of("MemTotal:");
   return std::min({ofTheSystem ? *ofTheSystem * 1024 : Unknown,
-                   Numbers("/sys/fs/cgroup/memory.max").first().value_or(Unknown),
-                   Numbers("/sys/fs/cgroup/memory/memory.limit_in_bytes").first().value_or(Unknown)});
+                   Line("/sys/fs/cgroup/memory.max").first().value_or(Unknown),
+                   Line("/sys/fs/cgroup/memory/memory.limit_in_bytes").first().value_or(Unknown)});
 }
 
 std::optional<std::uint64_t> bytesNamed(std::string_view text) {

@@ -122,8 +122,11 @@ Tensor corrcoef(const Operand &x, bool rowvar) {
     // By the largest one first: squares of large or small numbers are none.
     const Tensor largest = stop_gradient(max(abs(distance), 1, true));
     const Tensor scaled = distance / where(largest > 0, largest, 1);
-    const Tensor unit = scaled / sqrt(sum(square(scaled), 1, true));
-    const Tensor result = clip(matmul(unit, unit, {.transpose_b = true}), -1, 1);
+    const Tensor squares = sum(square(scaled), 1, true), unit = scaled / sqrt(squares);
+    // A variable and itself: exactly 1, or NaN of a constant.
+    const Size size = squares.shape()[0];
+    const Tensor isSame = detail::indicesAlong(size, 0, 2) == detail::indicesAlong(size, 1, 2);
+    const Tensor result = where(isSame, squares / squares, clip(matmul(unit, unit, {.transpose_b = true}), -1, 1));
     return samples.isOne ? reshape(result, {}) : result;
   });
 }

@@ -72,8 +72,11 @@ TEST(ArraysEdges, StatisticsOfHalves) {
 
 TEST(ArraysEdges, CorrelationsOfSmallAndLargeNumbers) {
   for (float scale : {1e-25f, 1.0f, 1e20f}) {
-    const std::vector<float> found =
-        both<float>([](const Tensor &x) { return corrcoef(x); }, tensor<float>({{scale, -scale, 0}, {1, 2, 4}}));
+    const Tensor x = tensor<float>({{scale, -scale, 0}, {1, 2, 4}});
+    const std::vector<float> found = corrcoef(x).to_vector<float>(),
+                             compiled = function([](const Tensor &x) { return corrcoef(x); })(x).to_vector<float>();
+    for (std::size_t i = 0; i < found.size(); ++i)
+      EXPECT_NEAR(compiled[i], found[i], 1e-6);
     EXPECT_NEAR(found[0], 1, 1e-6);
     EXPECT_NEAR(found[1], -0.32732684f, 1e-6);
   }

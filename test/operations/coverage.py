@@ -55,10 +55,12 @@ made = {"on_entries", "stack_below", "stack_is_empty"}
 made |= {"fourier_pairs", "real_fourier_pairs", "fourier_to_real_pairs"}
 # Derivatives of derivatives make these where a stack is used twice, which no test of an operation does.
 twice = {"stack_add", "stack_sum_like"}
+# Complex numbers in memory are taken apart before examples are mapped, and put together behind that.
+memory = {"pairs", "part_of_pairs"}
 # Loops whose sizes vary are refused for many examples.
 varying = {"sized_push", "sized_pop", "open_sizes"}
 require((found for _, found in runs), operations.keys() - made - twice, "")
 require((found for name, found in runs if name == "tangents" or "jvp" in found),
         (name for name, record in pure.items() if not record["notDifferentiable"] and name not in twice | varying), "tangents of ")
 require((found for name, found in runs if name == "many_examples" or "unbatch" in found),
-        (name for name, record in pure.items() if record["operands"] and name not in made | twice | varying | {"stack_empty"}), "many examples of ")
+        (name for name, record in pure.items() if record["operands"] and name not in made | twice | varying | memory | {"stack_empty"}), "many examples of ")

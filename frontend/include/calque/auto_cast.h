@@ -6,6 +6,7 @@
 #define CALQUE_AUTO_CAST_H
 
 #include "calque/dtype.h"
+#include "calque/export.h"
 #include "calque/source_location.h"
 
 #include <memory>

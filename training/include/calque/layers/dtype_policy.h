@@ -18,6 +18,7 @@
 #define CALQUE_LAYERS_DTYPE_POLICY_H
 
 #include "calque/dtype.h"
+#include "calque/export.h"
 #include "calque/source_location.h"
 
 #include <optional>
