@@ -84,8 +84,6 @@ template <typename A> void describe(A &a, OptimizerOptions &of) {
   a("ema_momentum", of.ema_momentum);
   a("ema_overwrite_frequency", of.ema_overwrite_frequency);
   a("gradient_accumulation_steps", of.gradient_accumulation_steps);
-  a("loss_scale", of.loss_scale);
-  a("loss_scale_growth_steps", of.loss_scale_growth_steps);
   a("decay", of.decay);
 }
 
@@ -391,9 +389,11 @@ Config OptimizerBody::get_config(SourceLocation where) const {
     config.set(name, value);
   ConfigWriter writer;
   OptimizerOptions common = options;
-  if (lossScale && !common.loss_scale)
-    common.loss_scale = 32768;
   describe(writer, common);
+  if (lossScale) { // Keras has an optimizer around this one
+    writer("loss_scale", common.loss_scale = common.loss_scale.value_or(32768));
+    writer("loss_scale_growth_steps", common.loss_scale_growth_steps);
+  }
   for (const auto &[name, value] : writer.config)
     config.set(name, value);
   return config;
@@ -425,6 +425,8 @@ Optimizer deserialize(const Config &config, SourceLocation where) {
   ConfigReader reader(own, found->kind.empty() ? found->name : found->kind);
   describe(reader, common);
   reader("name", common.name);
+  reader("loss_scale", common.loss_scale);
+  reader("loss_scale_growth_steps", common.loss_scale_growth_steps);
   std::optional<LearningRate> rate;
   if (const ConfigValue *given = own.find("learning_rate"))
     rate = LearningRate::from_config(*given, where);
