@@ -589,8 +589,9 @@ Tensor jacobianBy(const char *operation, F &f, std::ptrdiff_t shared, SourceLoca
 using TapeJacobian = std::optional<Tensor> (GradientTape::*)(const Tensor &, const Tensor &, SourceLocation);
 } // namespace detail
 
-// Makes the function that returns f's Jacobian with respect to the first argument, [result..., argument...], in reverse
-// mode, or in a function in forward mode if that is less. ShapeError for unknown sizes, DTypeError for integers.
+// Makes the function that returns f's Jacobian with respect to the first argument, [result..., argument...]. Reverse
+// mode computes it, in one pass for all elements of the result; in a function, forward mode does if the argument has
+// fewer elements. ShapeError for unknown sizes, DTypeError for integers.
 template <typename F> auto jacobian(F &&f, SourceLocation made = SourceLocation::current()) {
   detail::requireCallable(f, "jacobian", made);
   return detail::derivative<typename detail::SignaturesOf<detail::Held<F>>::Jacobian>(
@@ -670,6 +671,5 @@ template <typename F> auto hessian(F &&f, SourceLocation made = SourceLocation::
                                      [&](const auto &x) { return detail::hessianOf(f, where, x, others...); });
       });
 }
-
 } // namespace calque
 #endif

@@ -1,5 +1,4 @@
-// In which types layers compute, and in which they keep their variables.
-//
+// In which types layers compute, and in which they keep their variables:
 //   layers::set_dtype_policy("mixed_bfloat16");   // of all layers that are made from here on
 //   layers::Dense hidden(128, {.activation = "relu"}), out(10);
 //   out.set_dtype_policy("float32");              // of this one
