@@ -92,6 +92,9 @@ Program::Program(const std::string &path, OnnxOptions options, const SourceLocat
     add(each.name, storage.make(each));
   for (const SparseData &each : graph.sparseInitializers)
     add(each.values.name, storage.make(each));
+  // Elements that the file spells as numbers were kept in them, beside the tensors.
+  graph.initializers = {};
+  graph.sparseInitializers = {};
 
   for (const auto &[name, size] : options.sizes)
     if (size < 0)

@@ -40,6 +40,15 @@ MappedFile::~MappedFile() {
     ::munmap(const_cast<std::byte *>(bytes_.data()), bytes_.size());
 }
 
+void MappedFile::leave(Bytes read) const {
+  // Whole pages only: what is beside them belongs to others.
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = (reinterpret_cast<std::uintptr_t>(read.data()) + page - 1) / page * page;
+  const auto end = (reinterpret_cast<std::uintptr_t>(read.data()) + read.size()) / page * page;
+  if (begin < end)
+    ::madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
+}
+
 Storage::Storage(const std::string &path)
     : name_(path), folder_(std::filesystem::path(path).parent_path()), file_(std::make_shared<MappedFile>(path, path)) {
   if (folder_.empty())
@@ -151,7 +160,9 @@ Tensor Storage::make(const TensorData &data) const {
     }
     if (size != 0 && reinterpret_cast<std::uintptr_t>(bytes.data()) % width == 0)
       return tensor_from_memory(*dtype, bytes, shape, owner);
-    return tensor_from_bytes(*dtype, bytes, shape);
+    Tensor copy = tensor_from_bytes(*dtype, bytes, shape);
+    owner->leave(bytes);
+    return copy;
   }
   const bool isFloat = *dtype == DType::Float32, isDouble = *dtype == DType::Float64;
   expectCount(isFloat    ? data.floats.size()

@@ -20,6 +20,9 @@ public:
   MappedFile(const MappedFile &) = delete;
   MappedFile &operator=(const MappedFile &) = delete;
   Bytes bytes() const { return bytes_; }
+  // Gives back the memory that holds bytes which nobody is going to read soon. They are read from the file again if
+  // somebody does.
+  void leave(Bytes read) const;
 
 private:
   Bytes bytes_;

@@ -358,5 +358,40 @@ TEST(Onnx, RefusesExternalDataElsewhere) {
   refused(nowhere, "without a location");
 }
 
+// Of a model with its weights inside, few tensors are at addresses that suit their elements: the others are copied.
+TEST(Onnx, TakesTheMemoryOfItsFileOnce) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizer keeps memory of its own";
+#endif
+  constexpr std::int64_t kWeights = 16;
+  constexpr int kElements = 1 << 20;
+  std::vector<Message> weights, nodes;
+  std::string value = "x";
+  for (std::int64_t i = 0; i < kWeights; ++i) {
+    const std::string name(static_cast<std::size_t>(i + 1), 'w'); // so that each begins elsewhere
+    weights.push_back(floats(name, {kElements}, std::vector<float>(kElements, float(i))));
+    nodes.push_back(node("Add", {value, name}, {"y" + std::to_string(i)}));
+    value = "y" + std::to_string(i);
+  }
+  const Folder folder;
+  const std::string path = folder.write(model(graph({.nodes = nodes,
+                                                     .inputs = {port("x", kFloat, {kElements})},
+                                                     .outputs = {port(value, kFloat, {kElements})},
+                                                     .initializers = weights})));
+  const auto residentBytes = [] {
+    std::ifstream file("/proc/self/statm");
+    std::int64_t all = 0, resident = 0;
+    file >> all >> resident;
+    return resident * ::sysconf(_SC_PAGESIZE);
+  };
+  constexpr std::int64_t kSize = kWeights * kElements * 4;
+  const std::int64_t before = residentBytes();
+  const OnnxModel net = load_onnx(path);
+  const std::int64_t taken = residentBytes() - before;
+  EXPECT_LT(taken, kSize * 12 / 10);
+  EXPECT_GT(taken, kSize / 2); // copies, at most addresses
+  EXPECT_EQ(net(zeros({kElements})).to_vector<float>(), std::vector<float>(kElements, 120));
+}
+
 } // namespace
 } // namespace calque::testing
