@@ -156,4 +156,49 @@ def Calque_ExpmOp : Calque_MatrixOp<"expm", "squareMatrix", "calque_rt_expm", "(
   let customJvp = 1;
 }
 
+//===-- General eigenvalues and Schur factors: MatrixFunctions.cpp ------------------------------===//
+def Calque_EigOp : Calque_MatrixOp<"eig", "eigenpairs", "calque_rt_eig", "(n,n)->(n),(n),(n,n),(n,n)", ["not_converged", "needs_lapack"]> {
+  let summary = "The real and imaginary parts of the eigenvalues of x, and of eigenvectors of length 1 as columns";
+  let inMessages = "eig";
+  let arguments = (ins Calque_Tensor:$x);
+  let results = (outs Calque_Tensor:$valuesRe, Calque_Tensor:$valuesIm, Calque_Tensor:$vectorsRe, Calque_Tensor:$vectorsIm);
+  let customVjp = 1; // Giles, section 3.1
+  let customJvp = 1;
+}
+def Calque_SchurOp : Calque_MatrixOp<"schur", "schurFactors", "calque_rt_schur", "(n,n)->(n,n),(n,n)", ["not_converged", "needs_lapack"]> {
+  let summary = "x = Z T Z^T, where Z is orthogonal, and T is upper triangular but for blocks of 2 x 2 on the diagonal";
+  let inMessages = "schur";
+  let arguments = (ins Calque_Tensor:$x);
+  let results = (outs Calque_Tensor:$t, Calque_Tensor:$z);
+  let notDifferentiable = 1;
+  let lacksGradient = 1;
+}
+def Calque_SylvesterOp : Calque_MatrixOp<"sylvester", "sylvesterSolution", "calque_rt_sylvester", "(n,n),(m,m),(n,m)->(n,m)",
+                                         ["not_converged", "no_single_solution", "needs_lapack"]> {
+  let summary = "X of A X + X B = C";
+  let inMessages = "solve_sylvester";
+  let arguments = (ins Calque_Tensor:$a, Calque_Tensor:$b, Calque_Tensor:$c);
+  let results = (outs Calque_Tensor:$result);
+  let customVjp = 1; // the adjoint equation: A^T Y + Y B^T
+  let customJvp = 1;
+}
+def Calque_SqrtmOp : Calque_MatrixOp<"sqrtm", "squareMatrix", "calque_rt_sqrtm", "(n,n)->(n,n)",
+                                     ["not_converged", "no_real_result", "needs_lapack"]> {
+  let summary = "The X of X X = x whose eigenvalues have no negative real parts";
+  let inMessages = "sqrtm";
+  let arguments = (ins Calque_Tensor:$x);
+  let results = (outs Calque_Tensor:$result);
+  let customVjp = 1; // Higham, section 6.1
+  let customJvp = 1;
+}
+def Calque_LogmOp : Calque_MatrixOp<"logm", "squareMatrix", "calque_rt_logm", "(n,n)->(n,n)",
+                                    ["not_converged", "no_real_result", "needs_lapack"]> {
+  let summary = "The X of exp(X) = x whose eigenvalues have imaginary parts between -pi and pi";
+  let inMessages = "logm";
+  let arguments = (ins Calque_Tensor:$x);
+  let results = (outs Calque_Tensor:$result);
+  let customVjp = 1; // Higham, theorem 3.6
+  let customJvp = 1;
+}
+
 #endif

@@ -44,6 +44,16 @@ public:
   Value solveRight(Value a, Value b, bool lower, bool transposedA, bool unit = false) {
     return transposed(solve(a, transposed(b), lower, !transposedA, unit));
   }
+  // The derivative of a function of square matrices at x in a direction: the upper right block of the function of [x,
+  // direction; 0, x] (Higham, theorem 3.6).
+  template <typename Op> Value blockDerivative(Value x, Value direction) {
+    const int64_t rows = rank(x) - 2, columns = rank(x) - 1;
+    Value upper = create<ConcatOp>(mlir::ValueRange{x, direction}, columns);
+    Value lower = create<ConcatOp>(mlir::ValueRange{zerosLike(x), x}, columns);
+    Value whole = create<Op>(create<ConcatOp>(mlir::ValueRange{upper, lower}, rows));
+    Value above = create<ConcatPartOp>(whole, mlir::ValueRange{upper, lower}, rows, 0);
+    return create<ConcatPartOp>(above, mlir::ValueRange{x, direction}, columns, 1);
+  }
 
 protected:
   // The index along the rows or columns of x, as [rows, 1] or [1, columns].

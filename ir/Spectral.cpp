@@ -186,31 +186,16 @@ void PseudoInverseOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVec
 
 //===-- Exponentials ----------------------------------------------------------------------------===//
 
-namespace {
-
-// The derivative of the exponential at x in a direction: the upper right block of exp([x, direction; 0, x]).
-Value derivativeOfExpm(MatrixRule &rule, Value x, Value direction) {
-  const int64_t rank = MatrixRule::rank(x), rows = rank - 2, columns = rank - 1;
-  Value zero = rule.zerosLike(x);
-  Value upper = rule.create<ConcatOp>(ValueRange{x, direction}, columns);
-  Value lower = rule.create<ConcatOp>(ValueRange{zero, x}, columns);
-  Value exponential = rule.create<ExpmOp>(rule.create<ConcatOp>(ValueRange{upper, lower}, rows));
-  Value above = rule.create<ConcatPartOp>(exponential, ValueRange{upper, lower}, rows, 0);
-  return rule.create<ConcatPartOp>(above, ValueRange{x, direction}, columns, 1);
-}
-
-} // namespace
-
 // The adjoint of the derivative at x is the derivative at x^T.
 void ExpmOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
                       SmallVectorImpl<Value> &operandCotangents) {
   MatrixRule rule(builder, getLoc(), getResult());
-  operandCotangents.assign(1, derivativeOfExpm(rule, rule.transposed(getX()), cotangents[0]));
+  operandCotangents.assign(1, rule.blockDerivative<ExpmOp>(rule.transposed(getX()), cotangents[0]));
 }
 
 void ExpmOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
   MatrixRule rule(builder, getLoc(), getResult());
-  resultTangents.assign(1, derivativeOfExpm(rule, getX(), tangents[0]));
+  resultTangents.assign(1, rule.blockDerivative<ExpmOp>(getX(), tangents[0]));
 }
 
 } // namespace calque::ir

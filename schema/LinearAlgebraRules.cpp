@@ -146,6 +146,47 @@ Fault eigenvectors(const OpCall &call, std::vector<TensorType> &results) {
   return {};
 }
 
+Fault eigenpairs(const OpCall &call, std::vector<TensorType> &results) {
+  TensorType matrix;
+  if (Fault fault = squareOf(call, matrix))
+    return fault;
+  const TensorType values = withSizes(matrix, {rowsOf(matrix)});
+  results = {values, values, matrix, matrix};
+  return {};
+}
+
+Fault schurFactors(const OpCall &call, std::vector<TensorType> &results) {
+  TensorType matrix;
+  if (Fault fault = squareOf(call, matrix))
+    return fault;
+  results = {matrix, matrix};
+  return {};
+}
+
+Fault sylvesterSolution(const OpCall &call, std::vector<TensorType> &results) {
+  if (Fault fault = checkMatrices(call))
+    return fault;
+  for (std::size_t i = 1; i < call.operands.size(); ++i)
+    if (Fault fault = sameDType(call[0], call[i]))
+      return fault;
+  TensorType a = call[0], b = call[1];
+  if (Fault fault = makeSquare(a))
+    return fault;
+  if (Fault fault = makeSquare(b))
+    return fault;
+  const std::optional<std::int64_t> rows = mergeDims(rowsOf(a), rowsOf(call[2])),
+                                    columns = mergeDims(rowsOf(b), columnsOf(call[2]));
+  if (!rows || !columns)
+    return shapeFault(absl::StrCat("C of A X + X B = C has as many rows as A and as many columns as B, unlike ",
+                                   call[2].str(), " of ", call[0].str(), " and ", call[1].str()));
+  Dims batch;
+  if (Fault fault = mergeBatches(call, batch))
+    return fault;
+  batch.insert(batch.end(), {*rows, *columns});
+  results.push_back({a.dtype, std::move(batch)});
+  return {};
+}
+
 Fault qrFactors(const OpCall &call, std::vector<TensorType> &results) {
   if (Fault fault = checkMatrices(call))
     return fault;

@@ -8,6 +8,7 @@
 #include "frontend/core/CallNames.h"
 #include "frontend/core/Shape.h"
 #include "frontend/operations/MatrixBatches.h"
+#include "frontend/operations/MatrixCall.h"
 #include "schema/TypeRules.h"
 
 #include <array>
@@ -21,39 +22,8 @@ using schema::OpId;
 
 namespace {
 
-// One call of a public function: what it applies has its line and its name.
-class MatrixCall {
-public:
-  MatrixCall(const Operand &x, const char *function)
-      : function(function), where(detail::userLine(x.where())), site(where, function) {}
-
-  Operand operand(const Tensor &x) const { return {x, where}; }
-
-  Tensor apply(OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes = {}) const {
-    return detail::apply(op, operands, attributes, where);
-  }
-
-  std::vector<Tensor> applyAll(OpId op, const Tensor &x) const { return detail::applyAll(op, {&x, 1}, {}, where); }
-
-  void requireMatrix(const Tensor &x) const {
-    if (x.rank() < 2)
-      throw ShapeError(absl::StrCat(function, ": takes matrices, which have rank 2 or more, not ", typeOf(x)), where);
-  }
-
-  Tensor transposed(const Tensor &x) const {
-    std::vector<std::int64_t> order(static_cast<std::size_t>(x.rank()));
-    for (std::size_t i = 0; i < order.size(); ++i)
-      order[i] = static_cast<std::int64_t>(i);
-    std::swap(order[order.size() - 2], order.back());
-    return transpose(operand(x), order);
-  }
-
-  const char *const function;
-  const SourceLocation where;
-
-private:
-  const CallSite site;
-};
+using detail::indexOf;
+using detail::MatrixCall;
 
 // The operands of a system. A right-hand side of rank 1 is a column, for the time of the call.
 class System : public MatrixCall {
@@ -95,14 +65,6 @@ public:
   bool repeats = false;
   Shape batch;
 };
-
-// The index along the rows [n, 1], or the columns [1, n], of matrices.
-Tensor indexOf(const Tensor &x, bool ofRows) {
-  Shape shape(2, 1);
-  const Shape own = x.shape();
-  shape[ofRows ? 0 : 1] = own[own.size() - (ofRows ? 2 : 1)];
-  return iota(shape, DType::Int64, ofRows ? 0 : 1);
-}
 
 bool isKnownZero(const Size &size) { return size.is_known() && size == 0; }
 

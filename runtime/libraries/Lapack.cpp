@@ -39,7 +39,8 @@ private:
            find(functions.potrf, type + "potrf_") && find(functions.getrf, type + "getrf_") &&
            find(functions.laswp, type + "laswp_") && find(functions.gelqf, type + "gelqf_") &&
            find(functions.orglq, type + "orglq_") && find(functions.syevd, type + "syevd_") &&
-           find(functions.gesdd, type + "gesdd_");
+           find(functions.gesdd, type + "gesdd_") && find(functions.geev, type + "geev_") &&
+           find(functions.gees, type + "gees_") && find(functions.trsyl, type + "trsyl_");
   }
   bool load(const char *name) {
     handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);

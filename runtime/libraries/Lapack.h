@@ -38,6 +38,14 @@ template <typename T> struct Lapack {
   void (*gesdd)(LapackText jobz, Size m, Size n, T *a, Size lda, T *s, T *u, Size ldu, T *vt, Size ldvt, T *work,
                 Size lwork, LapackInt *iwork, LapackInt *info, Length);
 
+  // Of general matrices: eigenvalues, Schur factors, and the equations of triangular ones.
+  void (*geev)(LapackText jobvl, LapackText jobvr, Size n, T *a, Size lda, T *re, T *im, T *vl, Size ldvl, T *vr,
+               Size ldvr, T *work, Size lwork, LapackInt *info, Length, Length);
+  void (*gees)(LapackText jobvs, LapackText sort, void *select, Size n, T *a, Size lda, LapackInt *sdim, T *re, T *im,
+               T *vs, Size ldvs, T *work, Size lwork, LapackInt *bwork, LapackInt *info, Length, Length);
+  void (*trsyl)(LapackText trana, LapackText tranb, Size isgn, Size m, Size n, const T *a, Size lda, const T *b,
+                Size ldb, T *c, Size ldc, T *scale, LapackInt *info, Length, Length);
+
   // The library's functions, or null where it can't be loaded.
   static const Lapack *get();
 };

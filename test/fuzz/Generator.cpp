@@ -9,9 +9,26 @@ namespace calque::fuzz {
 
 bool isOfMatrices(OpId op) {
   static const std::set<std::string_view> operations = {
-      "cholesky", "triangular_solve", "lu_factor", "lu_solve",    "matrix_inverse", "determinant",
-      "adjugate", "slogdet",          "qr",        "qr_complete", "eigh",           "svd",
-      "svd_full", "pseudo_inverse",   "expm",
+      "cholesky",
+      "triangular_solve",
+      "lu_factor",
+      "lu_solve",
+      "matrix_inverse",
+      "determinant",
+      "adjugate",
+      "slogdet",
+      "qr",
+      "qr_complete",
+      "eigh",
+      "svd",
+      "svd_full",
+      "pseudo_inverse",
+      "expm",
+      "eig",
+      "schur",
+      "sylvester",
+      "sqrtm",
+      "logm",
   };
   return operations.contains(schema::schemaOf(op).mnemonic);
 }

@@ -160,10 +160,26 @@ TEST(EagerSizes, OfEachOperationShareCode) {
                                            "sized_pop", "stack_below",    "stack_empty", "stack_is_empty",
                                            "stack_add", "stack_sum_like", "open_sizes"};
   // Most matrices are singular or have no factor; the tests of linear algebra have all sizes of them.
-  const std::set<std::string_view> ofMatrices{
-      "cholesky", "triangular_solve", "lu_factor", "lu_solve",    "matrix_inverse", "determinant",
-      "adjugate", "slogdet",          "qr",        "qr_complete", "eigh",           "svd",
-      "svd_full", "pseudo_inverse",   "expm"};
+  const std::set<std::string_view> ofMatrices{"cholesky",
+                                              "triangular_solve",
+                                              "lu_factor",
+                                              "lu_solve",
+                                              "matrix_inverse",
+                                              "determinant",
+                                              "adjugate",
+                                              "slogdet",
+                                              "qr",
+                                              "qr_complete",
+                                              "eigh",
+                                              "svd",
+                                              "svd_full",
+                                              "pseudo_inverse",
+                                              "expm",
+                                              "eig",
+                                              "schur",
+                                              "sylvester",
+                                              "sqrtm",
+                                              "logm"};
   // They take complex numbers, or pairs, alone: ComplexTest.cpp, FftTest.cpp.
   const std::set<std::string_view> ofComplexNumbers{"real",
                                                     "imag",

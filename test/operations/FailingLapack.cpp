@@ -9,6 +9,7 @@ CALQUE_FUNCTION(getrf)
 CALQUE_FUNCTION(laswp)
 CALQUE_FUNCTION(gelqf)
 CALQUE_FUNCTION(orglq)
+CALQUE_FUNCTION(trsyl)
 
 #define CALQUE_ITERATIONS(type, T)                                                                                     \
   extern "C" __attribute__((visibility("default"))) void type##syevd_(const char *, const char *, const int *, T *,    \
@@ -18,6 +19,16 @@ CALQUE_FUNCTION(orglq)
   }                                                                                                                    \
   extern "C" __attribute__((visibility("default"))) void type##gesdd_(                                                 \
       const char *, const int *, const int *, T *, const int *, T *, T *, const int *, T *, const int *, T *,          \
+      const int *, int *, int *info) {                                                                                 \
+    *info = 1;                                                                                                         \
+  }                                                                                                                    \
+  extern "C" __attribute__((visibility("default"))) void type##geev_(const char *, const char *, const int *, T *,     \
+                                                                     const int *, T *, T *, T *, const int *, T *,     \
+                                                                     const int *, T *, const int *, int *info) {       \
+    *info = 1;                                                                                                         \
+  }                                                                                                                    \
+  extern "C" __attribute__((visibility("default"))) void type##gees_(                                                  \
+      const char *, const char *, void *, const int *, T *, const int *, int *, T *, T *, T *, const int *, T *,       \
       const int *, int *, int *info) {                                                                                 \
     *info = 1;                                                                                                         \
   }

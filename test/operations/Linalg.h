@@ -160,6 +160,18 @@ inline void expectMatrixDerivatives(const Body &f, const std::vector<Tensor> &in
   expectOpenDerivatives(f, inputs);
 }
 
+// In a process of its own, in which the library is not loaded yet.
+template <typename Body> void withLapack(const char *library, Body &&body) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        setenv("CALQUE_LAPACK", library, 1);
+        body();
+        std::exit(::testing::Test::HasFailure());
+      },
+      ::testing::ExitedWithCode(0), "");
+}
+
 #define EXPECT_MESSAGE(Class, part, call)                                                                              \
   EXPECT_NE((errorOf<Class>([&] { call; })).find(part), std::string::npos) << errorOf<Class>([&] { call; })
 

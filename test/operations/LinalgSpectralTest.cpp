@@ -367,18 +367,6 @@ TEST(LinalgSpectral, MisuseIsRefused) {
 
 namespace {
 
-// In a process of its own, in which the library is not loaded yet.
-template <typename Body> void withLapack(const char *library, Body &&body) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_EXIT(
-      {
-        setenv("CALQUE_LAPACK", library, 1);
-        body();
-        std::exit(::testing::Test::HasFailure());
-      },
-      ::testing::ExitedWithCode(0), "");
-}
-
 // What is left of columns that depend on others has no angle, and rotations of it would not end.
 TEST(LinalgSpectral, MatricesOfLowRankConverge) {
   std::mt19937 random(17);

@@ -13,7 +13,8 @@
 // sizes that don't fit, DTypeError for other types and for operands of different types.
 //
 // Factorisations of more than 32 rows or columns, and eigenvalues and singular values of more than 16, take LAPACK,
-// which is loaded when it is first needed: see docs/linear-algebra.md. LinAlgError where it is missing.
+// which is loaded when it is first needed: see docs/linear-algebra.md. So do eig, schur, sqrtm, logm and the equations
+// of Sylvester and Lyapunov of any size, which are computed in float64. LinAlgError where it is missing.
 #ifndef CALQUE_LINALG_H
 #define CALQUE_LINALG_H
 
@@ -154,6 +155,63 @@ CALQUE_API Tensor matrix_power(const Operand &a, std::int64_t exponent);
 // The exponential of square matrices, by Higham's scaling and squaring of 2005. float32 is computed in float64. NaN for
 // a matrix with NaN or infinities.
 CALQUE_API Tensor expm(const Operand &a);
+
+// Eigenvalues w [..., n] and eigenvectors, the columns of V [..., n, n], of general matrices: A V = V diag(w). Both are
+// complex, complex64 of float32. Values come in no particular order, complex ones next to their conjugates. Vectors
+// have length 1 and a real largest element, and neither their order nor their phase should be what a loss depends on.
+// Gradients of vectors are infinite or NaN for equal values; those of a matrix without a basis of eigenvectors are a
+// LinAlgError. NaN for a matrix with NaN or infinities.
+struct Eig {
+  Tensor values, vectors;
+};
+CALQUE_API Eig eig(const Operand &a);
+CALQUE_API Tensor eigvals(const Operand &a);
+// A = Z T Z^T for real square matrices: an orthogonal Z, and T that is upper triangular but for blocks of 2 x 2 on its
+// diagonal, one for each pair of complex eigenvalues. No derivatives.
+struct Schur {
+  Tensor t, z;
+};
+CALQUE_API Schur schur(const Operand &a);
+
+// The principal square root and logarithm of square matrices: X of X X = A whose eigenvalues have no negative real
+// part, and X of expm(X) = A whose eigenvalues have imaginary parts between -pi and pi. LinAlgError for a matrix with a
+// negative real eigenvalue, of which neither is real, and for the logarithm of a singular matrix. The root of a
+// singular matrix is NaN where it does not exist, and has no derivative. NaN for a matrix with NaN or infinities.
+CALQUE_API Tensor sqrtm(const Operand &a);
+CALQUE_API Tensor logm(const Operand &a);
+
+// X [..., n, m] of A X + X B = C, for A [..., n, n], B [..., m, m] and C [..., n, m]. LinAlgError where A and -B have
+// an eigenvalue in common, so that there is no single X.
+CALQUE_API Tensor solve_sylvester(const Operand &a, const Operand &b, const Operand &c);
+// X of A X + X A^T = Q, as scipy.linalg has it.
+CALQUE_API Tensor solve_continuous_lyapunov(const Operand &a, const Operand &q);
+// X of A X A^T - X + Q = 0, by the bilinear transformation of A, which has no inverse for an eigenvalue of -1:
+// LinAlgError.
+CALQUE_API Tensor solve_discrete_lyapunov(const Operand &a, const Operand &q);
+
+// The matrix [..., m, n] whose diagonals are constant: element [i, j] is column[i - j] on and below the diagonal, and
+// row[j - i] above it, of column [..., m] and row [..., n]. row[0] is not read. Without a row the matrix is symmetric.
+CALQUE_API Tensor toeplitz(const Operand &column);
+CALQUE_API Tensor toeplitz(const Operand &column, const Operand &row);
+// X of toeplitz(column, row) X = B, for m = n, by LU factors.
+CALQUE_API Tensor solve_toeplitz(const Operand &column, const Operand &row, const Operand &b);
+
+// X of A X = B, where A has only a diagonal and the elements next to it. diagonal, lower and upper are [n]: row i of A
+// has lower[i], diagonal[i] and upper[i], of which lower[0] and upper[n - 1] are not read. B is [n] or [n, k]. By
+// elimination without exchanged rows, for which A should be positive definite or have a dominant diagonal.
+CALQUE_API Tensor solve_tridiagonal(const Operand &lower, const Operand &diagonal, const Operand &upper,
+                                    const Operand &b);
+// The same of blocks: lower, diagonal and upper are [n, s, s], and B is [n, s] or [n, s, k]. Rows are exchanged within
+// blocks alone. LinAlgError for a singular pivot block.
+CALQUE_API Tensor solve_block_tridiagonal(const Operand &lower, const Operand &diagonal, const Operand &upper,
+                                          const Operand &b);
+
+// The first n columns of the product of reflections 1 - tau[i] v[i] v[i]^T, for a [..., m, n] with m >= n and tau
+// [..., k] with k = n: v[i] has zeros above row i, a 1 there, and column i of a below. So LAPACK's geqrf gives Q.
+CALQUE_API Tensor householder_product(const Operand &a, const Operand &tau);
+// Orthonormal columns that span those of A [..., m, n], m >= n: Q of qr with signs that make the diagonal of R
+// positive.
+CALQUE_API Tensor orthogonalise(const Operand &a);
 
 } // namespace calque::linalg
 #endif

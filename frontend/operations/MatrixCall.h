@@ -1,0 +1,61 @@
+// One call of a public function of linear algebra.
+#ifndef CALQUE_FRONTEND_OPERATIONS_MATRIXCALL_H
+#define CALQUE_FRONTEND_OPERATIONS_MATRIXCALL_H
+
+#include "absl/strings/str_cat.h"
+#include "calque/call_site.h"
+#include "calque/functions.h"
+#include "frontend/core/Apply.h"
+#include "frontend/core/CallNames.h"
+#include "frontend/core/Shape.h"
+
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace calque::detail {
+
+// What it applies has its line and its name.
+class MatrixCall {
+public:
+  MatrixCall(const Operand &x, const char *function)
+      : function(function), where(detail::userLine(x.where())), site(where, function) {}
+
+  Operand operand(const Tensor &x) const { return {x, where}; }
+
+  Tensor apply(schema::OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes = {}) const {
+    return detail::apply(op, operands, attributes, where);
+  }
+
+  std::vector<Tensor> applyAll(schema::OpId op, const Tensor &x) const { return detail::applyAll(op, {&x, 1}, {}, where); }
+
+  void requireMatrix(const Tensor &x) const {
+    if (x.rank() < 2)
+      throw ShapeError(absl::StrCat(function, ": takes matrices, which have rank 2 or more, not ", typeOf(x)), where);
+  }
+
+  Tensor transposed(const Tensor &x) const {
+    std::vector<std::int64_t> order(static_cast<std::size_t>(x.rank()));
+    for (std::size_t i = 0; i < order.size(); ++i)
+      order[i] = static_cast<std::int64_t>(i);
+    std::swap(order[order.size() - 2], order.back());
+    return transpose(operand(x), order);
+  }
+
+  const char *const function;
+  const SourceLocation where;
+
+private:
+  const CallSite site;
+};
+
+// The index along the rows [n, 1], or the columns [1, n], of matrices.
+inline Tensor indexOf(const Tensor &x, bool ofRows) {
+  Shape shape(2, 1);
+  const Shape own = x.shape();
+  shape[ofRows ? 0 : 1] = own[own.size() - (ofRows ? 2 : 1)];
+  return iota(shape, DType::Int64, ofRows ? 0 : 1);
+}
+
+} // namespace calque::detail
+#endif

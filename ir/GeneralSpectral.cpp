@@ -1,0 +1,167 @@
+// The rules of general eigenvalues, of Sylvester's equation, of roots and logarithms (LinearAlgebra.td names their
+// sources).
+#include "ir/MatrixRule.h"
+
+using namespace mlir;
+
+namespace calque::ir {
+
+namespace {
+
+// The parts of complex matrices.
+struct MatrixParts {
+  Value re, im;
+};
+
+class EigRule : public MatrixRule {
+public:
+  EigRule(OpBuilder &builder, EigOp op)
+      : MatrixRule(builder, op.getLoc(), op.getVectorsRe()), w{op.getValuesRe(), op.getValuesIm()},
+        v{op.getVectorsRe(), op.getVectorsIm()} {}
+
+  // a b, or with `adjoint` conj(a)^T b.
+  MatrixParts times(MatrixParts a, MatrixParts b, bool adjoint = false) {
+    Value inner = product(a.im, b.im, adjoint), outer = product(a.im, b.re, adjoint);
+    Value re = product(a.re, b.re, adjoint), im = product(a.re, b.im, adjoint);
+    if (adjoint)
+      return {add(re, inner), subtract(im, outer)};
+    return {subtract(re, inner), add(im, outer)};
+  }
+  // The product of elements, or with `conjugate` conj(a) b.
+  MatrixParts each(MatrixParts a, MatrixParts b, bool conjugate = false) {
+    Value re = create<MulOp>(a.re, b.re), im = create<MulOp>(a.re, b.im);
+    Value inner = create<MulOp>(a.im, b.im), outer = create<MulOp>(a.im, b.re);
+    if (conjugate)
+      return {add(re, inner), subtract(im, outer)};
+    return {subtract(re, inner), add(im, outer)};
+  }
+
+  // X of V X = B, or with `adjoint` of V^H X = B: as equations of real numbers, twice as large.
+  MatrixParts solve(MatrixParts b, bool adjoint) {
+    const int64_t rows = rank(v.re) - 2, columns = rank(v.re) - 1;
+    Value upper = create<ConcatOp>(ValueRange{v.re, negated(v.im)}, columns);
+    Value lower = create<ConcatOp>(ValueRange{v.im, v.re}, columns);
+    Value matrix = create<ConcatOp>(ValueRange{upper, lower}, rows);
+    Value right = create<ConcatOp>(ValueRange{b.re, b.im}, rows);
+    auto factors = LuFactorOp::create(builder, location, matrix);
+    Value x = create<LuSolveOp>(matrix, factors.getFactors(), factors.getOrder(), right, adjoint);
+    return {create<ConcatPartOp>(x, ValueRange{b.re, b.im}, rows, 0),
+            create<ConcatPartOp>(x, ValueRange{b.re, b.im}, rows, 1)};
+  }
+
+  // 1 / (w[j] - w[i]) off the diagonal, which has zeros. Infinite for equal eigenvalues.
+  MatrixParts inverseGaps() {
+    Value re = subtract(asRow(w.re), asColumn(w.re)), im = subtract(asRow(w.im), asColumn(w.im));
+    Value onDiagonal = isDiagonal(re), one = constant(1), zero = constant(0);
+    auto off = [&](Value x, Value otherwise) { return create<SelectOp>(onDiagonal, otherwise, x); };
+    re = off(re, one);
+    // By the larger part, as squares may leave the range.
+    Value larger = create<MaximumOp>(create<AbsOp>(re), create<AbsOp>(im));
+    Value a = create<DivOp>(re, larger), b = create<DivOp>(im, larger);
+    Value length = create<MulOp>(add(create<MulOp>(a, a), create<MulOp>(b, b)), larger);
+    return {off(create<DivOp>(a, length), zero), off(negated(create<DivOp>(b, length)), zero)};
+  }
+
+  // The sums of the columns of the real part of conj(v) x, as rows.
+  Value alongVectors(MatrixParts x) {
+    Value products = add(create<MulOp>(v.re, x.re), create<MulOp>(v.im, x.im));
+    return create<SumOp>(products, ArrayRef<int64_t>{rank(v.re) - 2}, true);
+  }
+  // x without what would change the length of a vector.
+  MatrixParts ofLengthOne(MatrixParts x) {
+    Value along = alongVectors(x);
+    return {subtract(x.re, create<MulOp>(v.re, along)), subtract(x.im, create<MulOp>(v.im, along))};
+  }
+  // A diagonal matrix of a vector.
+  Value diagonal(Value vector, Value like) {
+    return create<SelectOp>(isDiagonal(like), asRow(vector), constant(0));
+  }
+
+  const MatrixParts w, v;
+};
+
+} // namespace
+
+// With M = V^-1 dx V, dw is its diagonal, and dV = V (F * M), of which the parts along the vectors, which have length 1,
+// are left out.
+void EigOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  EigRule rule(builder, *this);
+  Value dx = tangents[0];
+  MatrixParts m = rule.solve({rule.product(dx, rule.v.re), rule.product(dx, rule.v.im)}, false);
+  auto diagonal = [&](Value x) {
+    Value kept = rule.create<SelectOp>(rule.isDiagonal(x), x, rule.constant(0));
+    return rule.create<SumOp>(kept, ArrayRef<int64_t>{MatrixRule::rank(x) - 2}, false);
+  };
+  MatrixParts moved = rule.ofLengthOne(rule.times(rule.v, rule.each(rule.inverseGaps(), m)));
+  resultTangents.assign({diagonal(m.re), diagonal(m.im), moved.re, moved.im});
+}
+
+// The adjoint of that, by the real inner product: Re(V^-H (diag(gw) + conj(F) * (V^H gV)) V^H).
+void EigOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                     SmallVectorImpl<Value> &operandCotangents) {
+  EigRule rule(builder, *this);
+  Value zero = rule.zerosLike(rule.v.re);
+  MatrixParts inner{zero, zero};
+  if (cotangents[2] || cotangents[3]) {
+    MatrixParts g{cotangents[2] ? cotangents[2] : zero, cotangents[3] ? cotangents[3] : zero};
+    inner = rule.each(rule.inverseGaps(), rule.times(rule.v, rule.ofLengthOne(g), true), true);
+  }
+  if (cotangents[0])
+    inner.re = rule.add(inner.re, rule.diagonal(cotangents[0], zero));
+  if (cotangents[1])
+    inner.im = rule.add(inner.im, rule.diagonal(cotangents[1], zero));
+  MatrixParts left = rule.solve(inner, true);
+  // The real part of left times V^H.
+  Value re = rule.product(left.re, rule.v.re, false, true), im = rule.product(left.im, rule.v.im, false, true);
+  operandCotangents.assign(1, rule.add(re, im));
+}
+
+//===-- Sylvester's equation --------------------------------------------------------------------===//
+
+// With A^T Y + Y B^T = g, the cotangents are -Y X^T, -X^T Y and Y.
+void SylvesterOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                           SmallVectorImpl<Value> &operandCotangents) {
+  MatrixRule rule(builder, getLoc(), getResult());
+  Value x = getResult();
+  Value y = rule.create<SylvesterOp>(rule.transposed(getA()), rule.transposed(getB()), cotangents[0]);
+  operandCotangents.assign(
+      {rule.negated(rule.product(y, x, false, true)), rule.negated(rule.product(x, y, true)), y});
+}
+
+// A dX + dX B = dC - dA X - X dB
+void SylvesterOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  MatrixRule rule(builder, getLoc(), getResult());
+  Value x = getResult(), right = tangents[2];
+  if (tangents[0])
+    right = rule.sum(right, rule.negated(rule.product(tangents[0], x)));
+  if (tangents[1])
+    right = rule.sum(right, rule.negated(rule.product(x, tangents[1])));
+  resultTangents.assign(1, rule.create<SylvesterOp>(getA(), getB(), right));
+}
+
+//===-- Roots and logarithms --------------------------------------------------------------------===//
+
+// X dX + dX X = dx
+void SqrtmOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                       SmallVectorImpl<Value> &operandCotangents) {
+  MatrixRule rule(builder, getLoc(), getResult());
+  Value turned = rule.transposed(getResult());
+  operandCotangents.assign(1, rule.create<SylvesterOp>(turned, turned, cotangents[0]));
+}
+void SqrtmOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  MatrixRule rule(builder, getLoc(), getResult());
+  resultTangents.assign(1, rule.create<SylvesterOp>(getResult(), getResult(), tangents[0]));
+}
+
+// The adjoint of the derivative at x is the derivative at x^T.
+void LogmOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                      SmallVectorImpl<Value> &operandCotangents) {
+  MatrixRule rule(builder, getLoc(), getResult());
+  operandCotangents.assign(1, rule.blockDerivative<LogmOp>(rule.transposed(getX()), cotangents[0]));
+}
+void LogmOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  MatrixRule rule(builder, getLoc(), getResult());
+  resultTangents.assign(1, rule.blockDerivative<LogmOp>(getX(), tangents[0]));
+}
+
+} // namespace calque::ir
