@@ -72,7 +72,10 @@ foreach name = ["add", "sub", "mul", "div", "neg", "abs", "pow", "exp", "log", "
 class ScalarFunction<string name> : Scalar<"function"> { string functionName = name; }
 foreach name = ["atan", "atan2", "asin", "acos", "sinh", "cosh", "asinh", "acosh", "atanh", "log2", "log10", "exp2",
                 "cbrt", "hypot", "sinc", "sinc_slope", "gcd", "erfc", "erfcx", "ndtr", "log_ndtr", "erfinv", "ndtri",
-                "i0", "i1", "i0e", "i1e", "lgamma", "digamma", "trigamma", "polygamma2", "polygamma3"] in
+                "i0", "i1", "i0e", "i1e", "lgamma", "digamma", "trigamma", "polygamma2", "polygamma3",
+                "gammainc", "gammaincc", "gammainc_slope", "gamma_slope", "gamma_density", "beta", "betaln", "betainc",
+                "betainc_slope_a", "betainc_slope_b", "beta_density", "zeta", "zeta_slope", "scalb", "frexp_mantissa",
+                "frexp_exponent"] in
   def S_#name : ScalarFunction<name>;
 // A constant of the type of the operand that follows: (S_const "0.5", $x).
 def S_const : Scalar<"constant">;
@@ -184,6 +187,8 @@ class Calque_Op<string mnemonic, list<Trait> traits = []>
   list<string> domain = ["-3.0", "3.0"];
   list<string> kinks = [];
   string reference = mnemonic;
+  // Up to which order all of an elementwise operation's derivatives are there. Some of the next order are NaN.
+  int orders = 2;
   // Elementwise: by how many units in the last place (ULP) a float32 result may be off; docs/accuracy.md is checked against it.
   int ulp = 8;
   // Elementwise: a function with zeros that are no numbers of the type has few digits near them. A float64 result below

@@ -176,6 +176,7 @@ static Value functionOf(ScalarBuilder &s, StringRef name, ValueRange operands) {
 }
 Value ScalarBuilder::function(StringRef name, Value x) { return functionOf(*this, name, x); }
 Value ScalarBuilder::function(StringRef name, Value x, Value y) { return functionOf(*this, name, {x, y}); }
+Value ScalarBuilder::function(StringRef name, Value x, Value y, Value z) { return functionOf(*this, name, {x, y, z}); }
 
 Value ScalarBuilder::trunc(Value x) { return math::TruncOp::create(builder, location, x); }
 Value ScalarBuilder::copySign(Value magnitude, Value sign) {

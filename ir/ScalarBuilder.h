@@ -54,6 +54,7 @@ public:
   // A ScalarFunctionOp.
   Value function(llvm::StringRef name, Value x);
   Value function(llvm::StringRef name, Value x, Value y);
+  Value function(llvm::StringRef name, Value x, Value y, Value z);
   Value maximum(Value a, Value b);
   Value minimum(Value a, Value b);
   Value equal(Value a, Value b);

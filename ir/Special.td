@@ -141,4 +141,174 @@ def Calque_Polygamma3Op : Calque_SpecialSlopeOp<"polygamma3", "trigamma"> {
   let partials = [(Constant "std::numeric_limits<double>::quiet_NaN()")];
 }
 
+//===-- Incomplete gamma functions --------------------------------------------------------------===//
+class Calque_GammaIncOp<string mnemonic> : Calque_BinaryOp<mnemonic, "elementwiseFloat"> {
+  let arguments = (ins Calque_Tensor:$a, Calque_Tensor:$x);
+  let ulp = 64;
+  let domain = ["0.3", "6.0"];
+}
+class Calque_GammaIncSlopeOp<string mnemonic> : Calque_GammaIncOp<mnemonic> {
+  let function = "";
+  let inMessages = "gammainc";
+  let notSaved = 1;
+}
+def Calque_GammaIncLowerOp : Calque_GammaIncOp<"gammainc"> {
+  let summary = "The probability that a gamma variable of shape a is below x: the regularised lower incomplete gamma function. NaN where a or x is negative. Second derivatives by a are NaN";
+  let scalar = (S_gammainc $a, $x);
+  let partials = [(Apply "gammainc_slope", $a, $x), (Apply "gamma_density", $a, $x)];
+  let orders = 1;
+}
+def Calque_GammaIncUpperOp : Calque_GammaIncOp<"gammaincc"> {
+  let summary = "1 - gammainc(a, x), which is exact where it is small. Second derivatives by a are NaN";
+  let scalar = (S_gammaincc $a, $x);
+  let partials = [(Apply "neg", (Apply "gammainc_slope", $a, $x)), (Apply "neg", (Apply "gamma_density", $a, $x))];
+  let orders = 1;
+}
+def Calque_GammaDensityOp : Calque_GammaIncSlopeOp<"gamma_density"> {
+  let summary = "The derivative of gammainc by x: x^(a - 1) exp(-x) / gamma(a)";
+  let scalar = (S_gamma_density $a, $x);
+  let partials = [(Apply "mul", $result, (Apply "sub", (Apply "log", $x), (Apply "digamma", $a))),
+    (Apply "mul", $result, (Apply "sub", (Apply "div", (Apply "sub", $a, (Constant "1.0")), $x), (Constant "1.0")))];
+}
+def Calque_GammaIncSlopeByShapeOp : Calque_GammaIncSlopeOp<"gammainc_slope"> {
+  let summary = "The derivative of gammainc by a";
+  let scalar = (S_gammainc_slope $a, $x);
+  // By shapes it would be another operation, and so on without end.
+  let partials = [(Constant "std::numeric_limits<double>::quiet_NaN()"),
+    (Apply "mul", (Apply "gamma_density", $a, $x), (Apply "sub", (Apply "log", $x), (Apply "digamma", $a)))];
+}
+def Calque_GammaSlopeOp : Calque_GammaIncSlopeOp<"gamma_slope"> {
+  let summary = "How the quantile x of a gamma distribution grows with its shape a: the derivative of x by a where gammainc(a, x) stays";
+  let inMessages = "random::gamma";
+  let scalar = (S_gamma_slope $a, $x);
+  // By shapes it would be another operation, and so on without end.
+  let partials = [(Constant "std::numeric_limits<double>::quiet_NaN()"), (Constant "std::numeric_limits<double>::quiet_NaN()")];
+}
+def Calque_GammaSampleOp : Calque_GammaIncSlopeOp<"gamma_sample"> {
+  let summary = "x, which was drawn from a gamma distribution of shape a: it follows a so that gammainc(a, x) stays";
+  let inMessages = "random::gamma";
+  let notSaved = 0;
+  let scalar = (S_select (S_equal $a, $a), $x, $a);
+  let partials = [(Apply "gamma_slope", $a, $result), (NoGradient)];
+  let orders = 1;
+}
+
+//===-- Beta functions --------------------------------------------------------------------------===//
+def Calque_BetaOp : Calque_BinaryOp<"beta", "elementwiseFloat", [Commutative]> {
+  let summary = "gamma(lhs) gamma(rhs) / gamma(lhs + rhs), of numbers that are not negative; NaN of others";
+  let scalar = (S_beta $lhs, $rhs);
+  let ulp = 64;
+  let domain = ["0.3", "6.0"];
+  let partials = [
+    (Apply "mul", $result, (Apply "sub", (Apply "digamma", $lhs), (Apply "digamma", (Apply "add", $lhs, $rhs)))),
+    (Apply "mul", $result, (Apply "sub", (Apply "digamma", $rhs), (Apply "digamma", (Apply "add", $lhs, $rhs))))];
+}
+def Calque_BetaLnOp : Calque_BinaryOp<"betaln", "elementwiseFloat", [Commutative]> {
+  let summary = "The logarithm of beta(lhs, rhs)";
+  let scalar = (S_betaln $lhs, $rhs);
+  let ulp = 32;
+  let domain = ["0.3", "6.0"];
+  let digitsFrom = "1.0";
+  let partials = [(Apply "sub", (Apply "digamma", $lhs), (Apply "digamma", (Apply "add", $lhs, $rhs))),
+    (Apply "sub", (Apply "digamma", $rhs), (Apply "digamma", (Apply "add", $lhs, $rhs)))];
+}
+class Calque_BetaIncOp<string mnemonic> : Calque_ElementwiseOp<mnemonic, [Calque_Computes]> {
+  let arguments = (ins Calque_Tensor:$a, Calque_Tensor:$b, Calque_Tensor:$x);
+  let rule = "elementwiseFloat";
+  let ulp = 256;
+  let domain = ["0.2", "0.9"];
+}
+class Calque_BetaIncSlopeOp<string mnemonic> : Calque_BetaIncOp<mnemonic> {
+  let function = "";
+  let inMessages = "betainc";
+  let notSaved = 1;
+}
+def Calque_BetaIncRegularisedOp : Calque_BetaIncOp<"betainc"> {
+  let summary = "The probability that a beta variable of shapes a and b is below x: the regularised incomplete beta function. NaN where a or b is not above 0 and where x is not in [0, 1]. Second derivatives by a and b are NaN";
+  let scalar = (S_betainc $a, $b, $x);
+  let partials = [(Apply "betainc_slope_a", $a, $b, $x), (Apply "betainc_slope_b", $a, $b, $x),
+    (Apply "beta_density", $a, $b, $x)];
+  let orders = 1;
+}
+def Calque_BetaDensityOp : Calque_BetaIncSlopeOp<"beta_density"> {
+  let summary = "The derivative of betainc by x: x^(a - 1) (1 - x)^(b - 1) / beta(a, b)";
+  let scalar = (S_beta_density $a, $b, $x);
+  let partials = [
+    (Apply "mul", $result, (Apply "add", (Apply "log", $x),
+      (Apply "sub", (Apply "digamma", (Apply "add", $a, $b)), (Apply "digamma", $a)))),
+    (Apply "mul", $result, (Apply "add", (Apply "log1p", (Apply "neg", $x)),
+      (Apply "sub", (Apply "digamma", (Apply "add", $a, $b)), (Apply "digamma", $b)))),
+    (Apply "mul", $result, (Apply "sub", (Apply "div", (Apply "sub", $a, (Constant "1.0")), $x),
+      (Apply "div", (Apply "sub", $b, (Constant "1.0")), (Apply "sub", (Constant "1.0"), $x))))];
+}
+def Calque_BetaIncSlopeByFirstOp : Calque_BetaIncSlopeOp<"betainc_slope_a"> {
+  let summary = "The derivative of betainc by a";
+  let scalar = (S_betainc_slope_a $a, $b, $x);
+  // By shapes it would be another operation, and so on without end.
+  let partials = [(Constant "std::numeric_limits<double>::quiet_NaN()"), (Constant "std::numeric_limits<double>::quiet_NaN()"),
+    (Apply "mul", (Apply "beta_density", $a, $b, $x), (Apply "add", (Apply "log", $x),
+      (Apply "sub", (Apply "digamma", (Apply "add", $a, $b)), (Apply "digamma", $a))))];
+}
+def Calque_BetaIncSlopeBySecondOp : Calque_BetaIncSlopeOp<"betainc_slope_b"> {
+  let summary = "The derivative of betainc by b";
+  let scalar = (S_betainc_slope_b $a, $b, $x);
+  // By shapes it would be another operation, and so on without end.
+  let partials = [(Constant "std::numeric_limits<double>::quiet_NaN()"), (Constant "std::numeric_limits<double>::quiet_NaN()"),
+    (Apply "mul", (Apply "beta_density", $a, $b, $x), (Apply "add", (Apply "log1p", (Apply "neg", $x)),
+      (Apply "sub", (Apply "digamma", (Apply "add", $a, $b)), (Apply "digamma", $b))))];
+}
+
+//===-- Zeta functions --------------------------------------------------------------------------===//
+class Calque_ZetaFunctionOp<string mnemonic> : Calque_BinaryOp<mnemonic, "elementwiseFloat"> {
+  let arguments = (ins Calque_Tensor:$s, Calque_Tensor:$q);
+  let ulp = 32;
+  let domain = ["1.3", "6.0"];
+}
+def Calque_ZetaOp : Calque_ZetaFunctionOp<"zeta"> {
+  let summary = "Hurwitz's zeta function, the sum of (q + k)^-s over k from 0 on; of q = 1 it is Riemann's. Infinite for s = 1 and for q that are 0 or negative integers, NaN for s below 1 and for other negative q. Second derivatives by s are NaN";
+  let scalar = (S_zeta $s, $q);
+  let partials = [(Apply "zeta_slope", $s, $q),
+    (Apply "neg", (Apply "mul", $s, (Apply "zeta", (Apply "add", $s, (Constant "1.0")), $q)))];
+  let orders = 1;
+}
+def Calque_ZetaSlopeOp : Calque_ZetaFunctionOp<"zeta_slope"> {
+  let summary = "The derivative of zeta by s";
+  let function = "";
+  let inMessages = "zeta";
+  let notSaved = 1;
+  let scalar = (S_zeta_slope $s, $q);
+  // By shapes it would be another operation, and so on without end.
+  let partials = [(Constant "std::numeric_limits<double>::quiet_NaN()"),
+    (Apply "neg", (Apply "add", (Apply "zeta", (Apply "add", $s, (Constant "1.0")), $q),
+      (Apply "mul", $s, (Apply "zeta_slope", (Apply "add", $s, (Constant "1.0")), $q))))];
+}
+
+//===-- Significands and exponents --------------------------------------------------------------===//
+// These have no public function: exponents are integers in ldexp and frexp.
+def Calque_ScalbOp : Calque_BinaryOp<"scalb", "elementwiseFloat"> {
+  let summary = "x * 2^n for whole numbers n, rounded once";
+  let function = "";
+  let inMessages = "ldexp";
+  let arguments = (ins Calque_Tensor:$x, Calque_Tensor:$n);
+  let ulp = 1;
+  let scalar = (S_scalb $x, $n);
+  let partials = [(Apply "scalb", (Constant "1.0"), $n), (NoGradient)];
+}
+def Calque_FrexpMantissaOp : Calque_SpecialOp<"frexp_mantissa"> {
+  let summary = "x divided by a power of two, so that its magnitude is in [0.5, 1); 0, infinities and NaN as they are";
+  let function = "";
+  let inMessages = "frexp";
+  let ulp = 1;
+  let scalar = (S_frexp_mantissa $x);
+  let partials = [(Apply "scalb", (Constant "1.0"), (Apply "neg", (Apply "frexp_exponent", $x)))];
+}
+def Calque_FrexpExponentOp : Calque_SpecialOp<"frexp_exponent"> {
+  let summary = "The exponent of the power of two by which frexp_mantissa divides; 0 of 0, infinities and NaN";
+  let function = "";
+  let inMessages = "frexp";
+  let ulp = 1;
+  let scalar = (S_frexp_exponent $x);
+  let notDifferentiable = 1;
+}
+
 #endif

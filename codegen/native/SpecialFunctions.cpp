@@ -1,8 +1,7 @@
 // Special functions, all in float64: numbers of float32 are widened, take shorter polynomials, and round once. The
 // errors are in docs/accuracy.md.
 #include "codegen/native/SpecialFunctions.h"
-#include "codegen/native/Float64Emitter.h"
-#include "codegen/native/SpecialPolynomials.h"
+#include "codegen/native/SpecialEmitter.h"
 
 #include "ir/Dialect.h"
 
@@ -11,59 +10,6 @@
 using namespace mlir;
 
 namespace calque::codegen {
-
-namespace {
-
-class SpecialEmitter : public Float64Emitter {
-public:
-  // `shape` is of float64; `isSingle`: the numbers are float32.
-  SpecialEmitter(OpBuilder &builder, Location location, Type shape, bool fma, bool isSingle)
-      : Float64Emitter(builder, location, shape, fma, /*roundsOnce=*/!isSingle), isSingle(isSingle) {}
-
-  Value erfcx(Value x);
-  Value erfc(Value x);
-  Value ndtr(Value x);
-  Value log_ndtr(Value x);
-  Value erfinv(Value x);
-  Value ndtri(Value x);
-  Value i0(Value x) { return besselOf(x, 0, /*isScaled=*/false); }
-  Value i1(Value x) { return besselOf(x, 1, /*isScaled=*/false); }
-  Value i0e(Value x) { return besselOf(x, 0, /*isScaled=*/true); }
-  Value i1e(Value x) { return besselOf(x, 1, /*isScaled=*/true); }
-  Value lgamma(Value x);
-  Value digamma(Value x);
-  Value trigamma(Value x) { return polygammaOf(x, 1); }
-  Value polygamma2(Value x) { return polygammaOf(x, 2); }
-  Value polygamma3(Value x) { return polygammaOf(x, 3); }
-
-private:
-  template <size_t N, size_t M> Value polynomialOf(const double (&single)[N], const double (&wide)[M], Value x) {
-    return isSingle ? polynomial(single, x) : polynomial(wide, x);
-  }
-  template <size_t N> Value ratio(const double (&above)[N], const double (&below)[N], Value x) {
-    return div(polynomial(above, x), polynomial(below, x));
-  }
-
-  // exp(sign * x^2 * scale) of a magnitude, where the scale is a power of two. The square is exact.
-  Value expOfSquare(Value x, double scale);
-  // exp(x^2) erfc(x) of a magnitude.
-  Value scaledTail(Value x);
-  // The probability of more than a magnitude.
-  Value tailOf(Value x);
-  // The quantile of a normal distribution: of p = 1/2 + q it is q times the result where `isCentral`, else the result
-  // with the sign of q. `tail` is the smaller of p and 1 - p.
-  Value quantile(Value isCentral, Value q, Value tail);
-  Value besselOf(Value x, int order, bool isScaled);
-  Value polygammaOf(Value x, int order);
-  // Of pi times a magnitude, with the sign that the nearest integer's distance has: no sign of sines and cosines is
-  // needed where it is squared or divided.
-  struct Arc {
-    Value rest, sine, cosine;
-  };
-  Arc arcOf(Value magnitude);
-
-  bool isSingle;
-};
 
 //===-- Error functions and the normal distribution ---------------------------------------------===//
 
@@ -296,6 +242,7 @@ Value SpecialEmitter::polygammaOf(Value x, int order) {
   return select(isNegative, reflected, positive);
 }
 
+namespace {
 Value emitNamedSpecial(SpecialEmitter &emitter, StringRef name, Value x) {
   struct Function {
     StringLiteral name;
@@ -328,24 +275,29 @@ Value emitNamedSpecial(SpecialEmitter &emitter, StringRef name, Value x) {
 
 Value emitSpecialFunction(OpBuilder &builder, Operation *op, bool fma) {
   auto function = dyn_cast<ir::ScalarFunctionOp>(op);
-  if (!function || op->getNumOperands() != 1 || !isa<FloatType>(getElementTypeOrSelf(function.getType())))
+  if (!function || !isa<FloatType>(getElementTypeOrSelf(function.getType())))
     return {};
   Type type = function.getType(), wide = builder.getF64Type();
   if (auto vector = dyn_cast<VectorType>(type))
     wide = vector.clone(wide);
   const bool isSingle = type != wide;
-  SpecialEmitter emitter(builder, op->getLoc(), wide, fma, isSingle);
-  Value x = op->getOperand(0);
+  SmallVector<Value> operands(op->getOperands());
   if (isSingle)
-    x = arith::ExtFOp::create(builder, op->getLoc(), wide, x);
-  Value result = emitNamedSpecial(emitter, function.getName(), x);
-  if (!isSingle)
-    return result;
-  if (!result) {
-    x.getDefiningOp()->erase();
-    return {};
+    for (Value &operand : operands)
+      operand = arith::ExtFOp::create(builder, op->getLoc(), wide, operand);
+  Value result;
+  if (operands.size() == 1) {
+    SpecialEmitter emitter(builder, op->getLoc(), wide, fma, isSingle);
+    result = emitNamedSpecial(emitter, function.getName(), operands[0]);
   }
-  return arith::TruncFOp::create(builder, op->getLoc(), type, result);
+  if (!result)
+    result = emitIncompleteFunction(builder, op->getLoc(), wide, fma, isSingle, function.getName(), operands);
+  if (result)
+    return isSingle ? arith::TruncFOp::create(builder, op->getLoc(), type, result).getResult() : result;
+  if (isSingle)
+    for (Value operand : operands)
+      operand.getDefiningOp()->erase();
+  return {};
 }
 
 } // namespace calque::codegen

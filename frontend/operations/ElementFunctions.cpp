@@ -1,9 +1,12 @@
 // Public functions of elements that are made of several operations.
+#include "absl/strings/str_cat.h"
 #include "calque/call_site.h"
 #include "calque/functions.h"
 #include "frontend/core/Apply.h"
 #include "frontend/core/CallNames.h"
+#include "frontend/core/TensorImpl.h"
 
+#include <cmath>
 #include <limits>
 
 namespace calque {
@@ -48,6 +51,50 @@ Tensor count_leading_zeros(const Operand &x) {
   const Tensor value = x.toTensor(), length = bit_length(Operand(value, where)); // refuses other types
   const auto bits = static_cast<std::int64_t>(8 * size_of(value.dtype()));
   return sub(Operand(bits, where), Operand(length, where));
+}
+
+Tensor polygamma(std::int64_t n, const Operand &x) {
+  SourceLocation where = detail::userLine(x.where());
+  CallSite library(where, "polygamma");
+  const Tensor value = x.toTensor();
+  if (n == 0)
+    return digamma(Operand(value, where));
+  if (n == 1)
+    return trigamma(Operand(value, where));
+  if (!is_floating(value.dtype()))
+    throw DTypeError(absl::StrCat("polygamma: takes ", names_of({DTypeKind::Float}), ", not ", detail::typeOf(value)),
+                     where);
+  const std::int64_t last = value.dtype() == DType::Float64 ? 170 : value.dtype() == DType::Float16 ? 8 : 34;
+  if (n < 0 || n > last)
+    throw ValueError(
+        absl::StrCat("polygamma: the order of ", name_of(value.dtype()), " is from 0 to ", last, ", not ", n), where);
+  const double factorial = std::round(std::tgamma(static_cast<double>(n) + 1));
+  return zeta(Operand(static_cast<double>(n) + 1, where), Operand(value, where)) * (n % 2 ? factorial : -factorial);
+}
+
+Frexp frexp(const Operand &x) {
+  SourceLocation where = detail::userLine(x.where());
+  CallSite library(where, "frexp");
+  const Tensor value = x.toTensor();
+  const Tensor exponent = detail::apply(OpId::FrexpExponent, {&value, 1}, {}, where); // refuses other types
+  return {detail::apply(OpId::FrexpMantissa, {&value, 1}, {}, where), cast(Operand(exponent, where), DType::Int32)};
+}
+
+Tensor ldexp(const Operand &x, const Operand &exponent) {
+  SourceLocation where = detail::userLine(x.where());
+  CallSite library(where, "ldexp");
+  const Tensor value = x.toTensor(), n = exponent.toTensor();
+  if (!is_integer(n.dtype()))
+    throw DTypeError(absl::StrCat("ldexp: exponents are integers, not ", detail::typeOf(n)), where);
+  // Halves have not all whole numbers that matter.
+  const DType dtype = is_half(value.dtype()) ? DType::Float32 : value.dtype();
+  // Beyond these numbers results are 0 or infinite, and float32 has all up to them.
+  const Tensor bounded =
+      size_of(n.dtype()) == 1 ? n : maximum(minimum(Operand(n, where), 20000), is_unsigned(n.dtype()) ? 0 : -20000);
+  const Tensor operands[] = {dtype == value.dtype() ? value : cast(Operand(value, where), dtype),
+                             cast(Operand(bounded, where), is_floating(dtype) ? dtype : DType::Float32)};
+  const Tensor result = detail::apply(OpId::Scalb, operands, {}, where); // refuses other types
+  return dtype == value.dtype() ? result : cast(Operand(result, where), value.dtype());
 }
 
 namespace {

@@ -51,3 +51,11 @@ TEST(ElementwisePage, Tail) {
   EXPECT_NEAR(logarithm.item<float>(), -804.608, 1e-3);
   EXPECT_NEAR(slope.item<float>(), 40.025, 1e-3);
 }
+
+TEST(ElementwisePage, CensoredTimes) {
+  Tensor shape = scalar(2.5f), ends = tensor({1.0f, 4.0f});
+  Tensor survives = gammaincc(shape, ends);                                                                        // {0.849, 0.156}
+  Tensor byShape = grad([&](const Tensor &a) { return sum(log(gammaincc(a, ends))); })(shape); // of the log-likelihood
+  expectNear(survives, {0.849145f, 0.1562356f});
+  EXPECT_NEAR(byShape.item<float>(), 1.157186, 1e-4);
+}

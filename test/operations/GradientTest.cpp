@@ -38,7 +38,7 @@ TEST_P(ElementwiseGradient, IsThatOfCentralDifferences) {
       inputs.push_back(makeTensor(signature[i], values, operands[i]));
     }
     SCOPED_TRACE("first operand " + operands[0].str());
-    expectDerivatives(op.function, inputs, 2);
+    expectDerivatives(op.function, inputs, op.orders);
     if (&operands == &shapes[signature.size() == 1 ? 1 : 2])
       expectBatched({batchedDerivatives(op.function, inputs)});
   }

@@ -198,7 +198,8 @@ void emitTestData(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
       operands += i ? ", const Operand &" : "const Operand &";
     os << "}, reference::wrap(reference::" << name << "_<Real>), reference::wrap(reference::" << name
        << "_<double>), wrap(static_cast<Tensor (*)(" << operands << ")>(::calque::" << op.function() << ")), "
-       << op.record().getValueAsInt("ulp") << ", " << op.record().getValueAsString("digitsFrom") << "},\n";
+       << op.record().getValueAsInt("ulp") << ", " << op.record().getValueAsString("digitsFrom") << ", "
+       << op.record().getValueAsInt("orders") << "},\n";
   }
 }
 
@@ -235,7 +236,9 @@ int roundingsOf(const llvm::DagInit *scalar) {
 void emitFuzzData(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
   llvm::emitSourceFileHeader("What the fuzzer knows of operations", os);
   for (const OperationRecord &op : collectOperations(records)) {
-    os << "{schema::OpId::" << op.idName() << ", \"" << op.function() << "\"";
+    // Its programs take derivatives of derivatives.
+    const bool isDrawn = op.record().getValueAsInt("orders") >= 2;
+    os << "{schema::OpId::" << op.idName() << ", \"" << (isDrawn ? op.function() : "") << "\"";
     if (op.elementwise() && op.attributes().empty()) {
       std::vector<llvm::StringRef> domain = op.record().getValueAsListOfStrings("domain");
       os << ", " << roundingsOf(op.scalar()) << ", " << domain[0] << ", " << domain[1] << ", "

@@ -178,6 +178,23 @@ CALQUE_API Tensor conj(const Operand &x);
 // as in NumPy. Both operands broadcast. DTypeError for types other than floats.
 CALQUE_API Tensor logaddexp(const Operand &x, const Operand &y);
 
+// The derivative of order n of digamma: (-1)^(n + 1) n! zeta(n + 1, x), digamma for n = 0 and trigamma for n = 1. For n
+// above 1 it is infinite at 0 and at negative integers, and NaN at other negative numbers. Its derivative is the next
+// order, up to the last one. ValueError for n below 0, and for n whose factorial the type of x does not have: above 34, of
+// float64 above 170 and of float16 above 8. DTypeError for types other than floats.
+CALQUE_API Tensor polygamma(std::int64_t n, const Operand &x);
+
+// x is significand * 2^exponent, where the magnitude of the significand is in [0.5, 1); 0, infinities and NaN are
+// significands with the exponent 0. The exponents are int32. The gradient passes to the significand. DTypeError for types
+// other than floats.
+struct Frexp {
+  Tensor significand, exponent;
+};
+CALQUE_API Frexp frexp(const Operand &x);
+// x * 2^exponent, rounded once, where x may be subnormal and 2^exponent no number of the type. Both broadcast. The
+// gradient passes to x. DTypeError for x of other types than floats and for exponents that are no integers.
+CALQUE_API Tensor ldexp(const Operand &x, const Operand &exponent);
+
 struct NanToNumOptions {
   double nan = 0;                       // what NaN becomes
   std::optional<double> posinf, neginf; // what infinities become; nothing: the largest and smallest number of the type
