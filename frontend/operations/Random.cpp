@@ -9,6 +9,7 @@
 #include "frontend/core/CallNames.h"
 #include "frontend/core/Shape.h"
 #include "frontend/core/Trace.h"
+#include "frontend/operations/RandomStream.h"
 
 #include <chrono>
 #include <cmath>
@@ -17,58 +18,42 @@
 
 namespace calque {
 
-void set_seed(std::int64_t seed, SourceLocation where) { random::global_generator().reset(seed, where); }
-
-namespace random {
+namespace detail {
 namespace {
-constexpr double kTwoPi = 6.283185307179586476925;
-
 std::int64_t numbersPerCounter(DType dtype) { return dtype == DType::Float64 ? 2 : 4; }
+} // namespace
 
-// Uniform numbers in [0, 1).
-Tensor unit(const Shape &shape, const Tensor &state, DType dtype, SourceLocation where) {
+Tensor unitNumbers(const Shape &shape, const Tensor &state, DType dtype, SourceLocation where) {
   if (!shape.is_known())
-    return detail::applyOpen(schema::OpId::RandomUniformOpen, {&state, 1}, shape, {dtype}, where);
-  schema::Attribute attributes[] = {detail::knownDims(shape, where), dtype};
-  return detail::apply(schema::OpId::RandomUniform, {&state, 1}, attributes, where);
+    return applyOpen(schema::OpId::RandomUniformOpen, {&state, 1}, shape, {dtype}, where);
+  schema::Attribute attributes[] = {knownDims(shape, where), dtype};
+  return apply(schema::OpId::RandomUniform, {&state, 1}, attributes, where);
 }
 
-// The state after drawing as many numbers as `drawn` has, so many times.
-Tensor advance(const Tensor &state, const Tensor &drawn, std::int64_t times, SourceLocation where) {
+Tensor stateAfter(const Tensor &state, const Tensor &drawn, std::int64_t times, SourceLocation where) {
   DType dtype = is_floating(drawn.dtype()) ? drawn.dtype() : DType::Float32;
   Size count = drawn.size(where);
   Tensor counters;
   if (count.is_known()) {
-    counters = tensor<std::int64_t>({0, times * counters_used(count, dtype, where)}, where);
+    counters = tensor<std::int64_t>({0, times * random::counters_used(count, dtype, where)}, where);
   } else {
     CallSite site(where);
     std::int64_t perCounter = numbersPerCounter(dtype);
-    Tensor used = (detail::sizeAsTensor(count, where) + (perCounter - 1)) / perCounter;
+    Tensor used = (sizeAsTensor(count, where) + (perCounter - 1)) / perCounter;
     counters = used * tensor<std::int64_t>({0, times}, where);
   }
   return add(Operand(state, where), Operand(counters, where));
 }
 
-// The type of the numbers that are drawn for those of another: halves are rounded.
 DType drawnType(DType dtype) { return is_half(dtype) ? DType::Float32 : dtype; }
 
-// Whether the bound is finite as a number of the type.
-bool isFinite(double bound, DType dtype) {
-  if (is_complex(dtype)) // which the draw refuses
-    return true;
-  return dispatch(dtype, [&]<typename T>(std::type_identity<T>) {
-    return std::isfinite(static_cast<double>(static_cast<detail::Arithmetic<T>>(static_cast<T>(bound))));
-  });
-}
-
-// The largest number of a floating-point type that is below `bound` and not below `least`.
 double lastBelow(double bound, double least, DType dtype) {
   if (is_complex(dtype))
     return bound;
   return dispatch(dtype, [&]<typename T>(std::type_identity<T>) -> double {
     if constexpr (std::is_floating_point_v<T>) {
       return std::nextafter(static_cast<T>(bound), static_cast<T>(least));
-    } else if constexpr (detail::kIsHalf<T>) {
+    } else if constexpr (kIsHalf<T>) {
       const T rounded(bound);
       const float next = std::nextafter(float(rounded), float(T(least)));
       // Towards zero the bits of a half are those of the next smaller one.
@@ -80,6 +65,25 @@ double lastBelow(double bound, double least, DType dtype) {
     } else {
       return bound;
     }
+  });
+}
+} // namespace detail
+
+void set_seed(std::int64_t seed, SourceLocation where) { random::global_generator().reset(seed, where); }
+
+namespace random {
+using detail::drawnType;
+using detail::lastBelow;
+
+namespace {
+constexpr double kTwoPi = 6.283185307179586476925;
+
+// Whether the bound is finite as a number of the type.
+bool isFinite(double bound, DType dtype) {
+  if (is_complex(dtype)) // which the draw refuses
+    return true;
+  return dispatch(dtype, [&]<typename T>(std::type_identity<T>) {
+    return std::isfinite(static_cast<double>(static_cast<detail::Arithmetic<T>>(static_cast<T>(bound))));
   });
 }
 
@@ -135,7 +139,7 @@ std::int64_t counters_used(std::int64_t count, DType dtype, SourceLocation where
   if (count < 0)
     throw ValueError(absl::StrCat("counters_used: there are no ", count, " numbers"), detail::userLine(where));
   detail::requireElementType(dtype, detail::userLine(where));
-  std::int64_t perCounter = numbersPerCounter(dtype);
+  std::int64_t perCounter = dtype == DType::Float64 ? 2 : 4;
   return count / perCounter + (count % perCounter != 0);
 }
 
@@ -150,7 +154,7 @@ Tensor stateless_uniform(const Shape &shape, const Operand &state, UniformOption
                                   Number(options.maxval).str(), "); minval must be less than maxval, and both finite"),
                      where);
   const DType drawn = drawnType(options.dtype);
-  Tensor u = unit(shape, state.toTensor(), drawn, where);
+  Tensor u = detail::unitNumbers(shape, state.toTensor(), drawn, where);
   if (options.minval != 0 || options.maxval != 1)
     u = Operand(u, where) * length + options.minval;
   else if (drawn == options.dtype)
@@ -171,8 +175,8 @@ Tensor stateless_normal(const Shape &shape, const Operand &state, NormalOptions 
         where);
   const DType drawn = drawnType(options.dtype);
   Tensor first = state.toTensor();
-  Tensor u = unit(shape, first, drawn, where);
-  Tensor v = unit(shape, advance(first, u, 1, where), drawn, where);
+  Tensor u = detail::unitNumbers(shape, first, drawn, where);
+  Tensor v = detail::unitNumbers(shape, detail::stateAfter(first, u, 1, where), drawn, where);
   // u is in [0, 1), so 1 - u is never 0 and its logarithm is finite.
   Tensor result = sqrt(-2 * log1p(-u)) * cos(v * kTwoPi);
   if (options.mean != 0 || options.stddev != 1)
@@ -185,7 +189,7 @@ Tensor stateless_bernoulli(const Shape &shape, const Operand &state, double prob
   CallSite site(where, "bernoulli");
   if (!(probability >= 0 && probability <= 1))
     throw ValueError(absl::StrCat("bernoulli: a probability is in [0, 1], unlike ", Number(probability).str()), where);
-  return less(Operand(unit(shape, state.toTensor(), DType::Float32, where), where), probability);
+  return less(Operand(detail::unitNumbers(shape, state.toTensor(), DType::Float32, where), where), probability);
 }
 
 Tensor stateless_randint(const Shape &shape, const Operand &state, std::int64_t minval,
@@ -211,10 +215,10 @@ Tensor stateless_randint(const Shape &shape, const Operand &state, std::int64_t 
   Tensor first = state.toTensor(), current = first;
   std::vector<Tensor> digits;
   for (std::int64_t i = 0; i < digitsOf(options.dtype); ++i) {
-    Tensor u = unit(shape, current, DType::Float32, where);
+    Tensor u = detail::unitNumbers(shape, current, DType::Float32, where);
     digits.push_back(cast(u * static_cast<double>(kBase), DType::Int64));
     if (i + 1 < digitsOf(options.dtype))
-      current = advance(first, u, i + 1, where);
+      current = detail::stateAfter(first, u, i + 1, where);
   }
   return cast(scaled(static_cast<unsigned __int128>(last - minval + 1), digits) + minval, options.dtype);
 }
@@ -236,7 +240,7 @@ Tensor samplesOf(const Tensor &logits, std::int64_t numSamples, const Tensor &st
     throw ValueError(absl::StrCat("categorical: there are no ", numSamples, " samples"), where);
   Shape shape = logits.shape();
   shape.insert(shape.end() - 1, numSamples);
-  return unit(shape, state, drawnType(logits.dtype()), where);
+  return detail::unitNumbers(shape, state, drawnType(logits.dtype()), where);
 }
 
 // The classes that uniform numbers draw: the class whose sum of logit and Gumbel noise is largest.
@@ -250,7 +254,7 @@ Tensor classesOf(const Tensor &logits, const Tensor &u) {
 // Keys by which a stable sort puts [0, n) in random order. They are float64, because many of a million numbers of 24
 // bits would be equal.
 Tensor keysOf(const Size &n, const Tensor &state, SourceLocation where) {
-  return unit(Shape{n}, state, DType::Float64, where);
+  return detail::unitNumbers(Shape{n}, state, DType::Float64, where);
 }
 } // namespace
 
@@ -351,7 +355,7 @@ Tensor Generator::shuffle(const Operand &x, std::int64_t axis) {
 }
 
 void Generator::moveOn(const Tensor &before, const Tensor &drawn, std::int64_t times, SourceLocation where) {
-  state_.assign(Operand(advance(before, drawn, times, where), where));
+  state_.assign(Operand(detail::stateAfter(before, drawn, times, where), where));
   if (const std::shared_ptr<detail::Trace> &trace = detail::currentTrace())
     trace->noteDraw(state_.state(), before);
 }

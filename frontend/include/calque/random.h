@@ -73,6 +73,98 @@ CALQUE_API Tensor stateless_permutation(const Size &n, const Operand &state);
 // axis). Gradients pass. ValueError for an axis that x does not have.
 CALQUE_API Tensor stateless_shuffle(const Operand &x, const Operand &state, std::int64_t axis = 0);
 
+// The distributions below draw from a stream of their own, whose key is a hash of the state, so that they use one
+// counter however many numbers they draw. Parameters are tensors or C++ numbers. They broadcast to the shape, which is
+// the shape of the result. Tensors give the result their type; for C++ numbers alone it is default_dtype(). Integers
+// have the type of the options. All say ValueError for a state of another type, for sizes below 0 and for a C++ number
+// out of range, ShapeError for parameters that do not broadcast to the shape, DTypeError for parameters of unlike types
+// or of types that are not floating-point. Where an element of a tensor is out of range, the result is NaN, and -1
+// among integers.
+//
+// Gradients pass to the parameters that move a number: location and scale, and shapes of gamma variables and of what is
+// made of them (beta, chi-square, Student's t, Dirichlet), by implicit differentiation of the distribution function
+// (Figurnov, Mohamed, Mnih: Implicit reparameterization gradients, 2018). None passes to those of integers and to
+// kappa.
+//
+// Exponential with the mean `scale`, which is not below 0.
+CALQUE_API Tensor stateless_exponential(const Shape &shape, const Operand &state, const Operand &scale = 1.0);
+// Laplace: two exponentials back to back, around loc.
+CALQUE_API Tensor stateless_laplace(const Shape &shape, const Operand &state, const Operand &loc = 0.0,
+                                    const Operand &scale = 1.0);
+// Gumbel: loc - scale log(exponential), the largest of many.
+CALQUE_API Tensor stateless_gumbel(const Shape &shape, const Operand &state, const Operand &loc = 0.0,
+                                   const Operand &scale = 1.0);
+CALQUE_API Tensor stateless_logistic(const Shape &shape, const Operand &state, const Operand &loc = 0.0,
+                                     const Operand &scale = 1.0);
+CALQUE_API Tensor stateless_cauchy(const Shape &shape, const Operand &state, const Operand &loc = 0.0,
+                                   const Operand &scale = 1.0);
+// exp of a normal variable with this mean and standard deviation.
+CALQUE_API Tensor stateless_lognormal(const Shape &shape, const Operand &state, const Operand &mean = 0.0,
+                                      const Operand &sigma = 1.0);
+// Of scale 1, shape a > 0: an exponential to the power of 1 / a.
+CALQUE_API Tensor stateless_weibull(const Shape &shape, const Operand &state, const Operand &a);
+// From 1 on, with the tail x^-a, a > 0. Less 1 it is numpy.random.pareto.
+CALQUE_API Tensor stateless_pareto(const Shape &shape, const Operand &state, const Operand &a);
+CALQUE_API Tensor stateless_rayleigh(const Shape &shape, const Operand &state, const Operand &scale = 1.0);
+// A standard normal variable given that it is between low and high. low < high; they may be infinite.
+CALQUE_API Tensor stateless_truncated_normal(const Shape &shape, const Operand &state, const Operand &low,
+                                             const Operand &high);
+// Gamma of shape alpha >= 0 and scale 1, by the rejection of Marsaglia and Tsang (A simple method for generating gamma
+// variables, 2000). A float32 result is 0 where alpha is so small that most numbers vanish.
+CALQUE_API Tensor stateless_gamma(const Shape &shape, const Operand &state, const Operand &alpha);
+// Beta of shapes a, b > 0: g / (g + h) of two gamma variables.
+CALQUE_API Tensor stateless_beta(const Shape &shape, const Operand &state, const Operand &a, const Operand &b);
+// Chi-square and Student's t with df > 0 degrees of freedom, which need not be whole.
+CALQUE_API Tensor stateless_chi_square(const Shape &shape, const Operand &state, const Operand &df);
+CALQUE_API Tensor stateless_student_t(const Shape &shape, const Operand &state, const Operand &df);
+// Dirichlet: alpha [..., K] gives [shape..., K], whose last axis sums to 1; the axes before K broadcast to the shape.
+CALQUE_API Tensor stateless_dirichlet(const Shape &shape, const Operand &state, const Operand &alpha);
+// The angle of mean mu, in [-pi, pi), with the concentration kappa >= 0, by the rejection of Best and Fisher (Efficient
+// simulation of the von Mises distribution, 1979).
+CALQUE_API Tensor stateless_von_mises(const Shape &shape, const Operand &state, const Operand &mu,
+                                      const Operand &kappa);
+// Counts of a Poisson process with the mean rate >= 0: inversion below 10, else the rejection PTRS of Hoermann (The
+// transformed rejection method for generating Poisson random variables, 1993). Counts beyond the type saturate.
+CALQUE_API Tensor stateless_poisson(const Shape &shape, const Operand &state, const Operand &rate,
+                                    IntegerOptions options = {});
+// The successes of n trials with the probability p: inversion where n min(p, 1 - p) is below 10, else the rejection
+// BTRS of Hoermann (The generation of binomial random variates, 1993). n is a whole number of the type of p.
+CALQUE_API Tensor stateless_binomial(const Shape &shape, const Operand &state, const Operand &n, const Operand &p,
+                                     IntegerOptions options = {});
+// The number of trials up to the first success, from 1 on.
+CALQUE_API Tensor stateless_geometric(const Shape &shape, const Operand &state, const Operand &p,
+                                      IntegerOptions options = {});
+// How many of n trials fall into each of K classes: probabilities p [..., K], which are divided by their sum, give
+// [shape..., K].
+CALQUE_API Tensor stateless_multinomial(const Shape &shape, const Operand &state, const Operand &n, const Operand &p,
+                                        IntegerOptions options = {});
+// Elements of x along axis 0, which are drawn `count` times: with replacement, or each once at most. Weights [N] are
+// not below 0 and need no sum of 1; without any, all are equally likely. Without replacement they say which is drawn
+// next among those that are left (Efraimidis and Spirakis, Weighted random sampling with a reservoir, 2006). ValueError
+// for more numbers without replacement than there are.
+struct ChoiceOptions {
+  bool replace = true;
+  std::optional<Tensor> weights = {};
+};
+CALQUE_API Tensor stateless_choice(const Operand &x, const Operand &state, std::int64_t count,
+                                   ChoiceOptions options = {});
+
+// Points of [0, 1)^dimensions that fill it more evenly than random ones, [count, dimensions]. `first` is the number of
+// the first point. Sobol's sequence takes the direction numbers of Joe and Kuo (Constructing Sobol sequences with
+// better two-dimensional projections, 2008) for up to 40 dimensions; its points are those of the Gray code, as in
+// SciPy. Halton's takes the primes as bases, of up to 1,000 dimensions. `shift`, [dimensions], is added modulo 1:
+// uniform numbers make the points random and their means unbiased. ValueError for sizes below 0 and for too many
+// dimensions or points.
+struct SequenceOptions {
+  std::int64_t first = 0;
+  std::optional<Tensor> shift = {};
+  DType dtype = default_dtype();
+};
+CALQUE_API Tensor sobol(std::int64_t count, std::int64_t dimensions, SequenceOptions options = {},
+                        SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor halton(std::int64_t count, std::int64_t dimensions, SequenceOptions options = {},
+                         SourceLocation where = SourceLocation::current());
+
 // The amount by which a counter increases for `count` uniform numbers of a type. Normal numbers use twice as many
 // counters. For other draws, compare the state() of a generator before and after. ValueError for a count below 0.
 CALQUE_API std::int64_t counters_used(std::int64_t count, DType dtype = default_dtype(),
@@ -95,6 +187,40 @@ public:
   Tensor permutation(const Size &n, SourceLocation where = SourceLocation::current());
   Tensor shuffle(const Operand &x, std::int64_t axis = 0);
 
+  // Distributions by parameters: one counter for each call.
+  Tensor exponential(const Shape &shape, const Operand &scale = 1.0, SourceLocation where = SourceLocation::current());
+  Tensor laplace(const Shape &shape, const Operand &loc = 0.0, const Operand &scale = 1.0,
+                 SourceLocation where = SourceLocation::current());
+  Tensor gumbel(const Shape &shape, const Operand &loc = 0.0, const Operand &scale = 1.0,
+                SourceLocation where = SourceLocation::current());
+  Tensor logistic(const Shape &shape, const Operand &loc = 0.0, const Operand &scale = 1.0,
+                  SourceLocation where = SourceLocation::current());
+  Tensor cauchy(const Shape &shape, const Operand &loc = 0.0, const Operand &scale = 1.0,
+                SourceLocation where = SourceLocation::current());
+  Tensor lognormal(const Shape &shape, const Operand &mean = 0.0, const Operand &sigma = 1.0,
+                   SourceLocation where = SourceLocation::current());
+  Tensor weibull(const Shape &shape, const Operand &a, SourceLocation where = SourceLocation::current());
+  Tensor pareto(const Shape &shape, const Operand &a, SourceLocation where = SourceLocation::current());
+  Tensor rayleigh(const Shape &shape, const Operand &scale = 1.0, SourceLocation where = SourceLocation::current());
+  Tensor truncated_normal(const Shape &shape, const Operand &low, const Operand &high,
+                          SourceLocation where = SourceLocation::current());
+  Tensor gamma(const Shape &shape, const Operand &alpha, SourceLocation where = SourceLocation::current());
+  Tensor beta(const Shape &shape, const Operand &a, const Operand &b, SourceLocation where = SourceLocation::current());
+  Tensor chi_square(const Shape &shape, const Operand &df, SourceLocation where = SourceLocation::current());
+  Tensor student_t(const Shape &shape, const Operand &df, SourceLocation where = SourceLocation::current());
+  Tensor dirichlet(const Shape &shape, const Operand &alpha, SourceLocation where = SourceLocation::current());
+  Tensor von_mises(const Shape &shape, const Operand &mu, const Operand &kappa,
+                   SourceLocation where = SourceLocation::current());
+  Tensor poisson(const Shape &shape, const Operand &rate, IntegerOptions options = {},
+                 SourceLocation where = SourceLocation::current());
+  Tensor binomial(const Shape &shape, const Operand &n, const Operand &p, IntegerOptions options = {},
+                  SourceLocation where = SourceLocation::current());
+  Tensor geometric(const Shape &shape, const Operand &p, IntegerOptions options = {},
+                   SourceLocation where = SourceLocation::current());
+  Tensor multinomial(const Shape &shape, const Operand &n, const Operand &p, IntegerOptions options = {},
+                     SourceLocation where = SourceLocation::current());
+  Tensor choice(const Operand &x, std::int64_t count, ChoiceOptions options = {});
+
   // Key and counter, int64[2].
   const Variable &state() const { return state_; }
   // Restarts the generator with the stream of this seed.
@@ -104,6 +230,7 @@ public:
 
 private:
   void moveOn(const Tensor &before, const Tensor &drawn, std::int64_t times, SourceLocation where);
+  template <typename Draw> Tensor drawStream(const char *name, SourceLocation where, Draw draw);
 
   Variable state_;
 };
@@ -123,6 +250,41 @@ CALQUE_API Tensor randint(const Shape &shape, std::int64_t minval, std::optional
 CALQUE_API Tensor categorical(const Operand &logits, std::int64_t num_samples);
 CALQUE_API Tensor permutation(const Size &n, SourceLocation where = SourceLocation::current());
 CALQUE_API Tensor shuffle(const Operand &x, std::int64_t axis = 0);
+CALQUE_API Tensor exponential(const Shape &shape, const Operand &scale = 1.0,
+                              SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor laplace(const Shape &shape, const Operand &loc = 0.0, const Operand &scale = 1.0,
+                          SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor gumbel(const Shape &shape, const Operand &loc = 0.0, const Operand &scale = 1.0,
+                         SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor logistic(const Shape &shape, const Operand &loc = 0.0, const Operand &scale = 1.0,
+                           SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor cauchy(const Shape &shape, const Operand &loc = 0.0, const Operand &scale = 1.0,
+                         SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor lognormal(const Shape &shape, const Operand &mean = 0.0, const Operand &sigma = 1.0,
+                            SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor weibull(const Shape &shape, const Operand &a, SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor pareto(const Shape &shape, const Operand &a, SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor rayleigh(const Shape &shape, const Operand &scale = 1.0,
+                           SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor truncated_normal(const Shape &shape, const Operand &low, const Operand &high,
+                                   SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor gamma(const Shape &shape, const Operand &alpha, SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor beta(const Shape &shape, const Operand &a, const Operand &b,
+                       SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor chi_square(const Shape &shape, const Operand &df, SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor student_t(const Shape &shape, const Operand &df, SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor dirichlet(const Shape &shape, const Operand &alpha, SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor von_mises(const Shape &shape, const Operand &mu, const Operand &kappa,
+                            SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor poisson(const Shape &shape, const Operand &rate, IntegerOptions options = {},
+                          SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor binomial(const Shape &shape, const Operand &n, const Operand &p, IntegerOptions options = {},
+                           SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor geometric(const Shape &shape, const Operand &p, IntegerOptions options = {},
+                            SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor multinomial(const Shape &shape, const Operand &n, const Operand &p, IntegerOptions options = {},
+                              SourceLocation where = SourceLocation::current());
+CALQUE_API Tensor choice(const Operand &x, std::int64_t count, ChoiceOptions options = {});
 
 } // namespace random
 } // namespace calque
