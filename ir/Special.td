@@ -161,6 +161,7 @@ def Calque_GammaIncLowerOp : Calque_GammaIncOp<"gammainc"> {
 def Calque_GammaIncUpperOp : Calque_GammaIncOp<"gammaincc"> {
   let summary = "1 - gammainc(a, x), which is exact where it is small. Second derivatives by a are NaN";
   let scalar = (S_gammaincc $a, $x);
+  let ulp = 128;
   let partials = [(Apply "neg", (Apply "gammainc_slope", $a, $x)), (Apply "neg", (Apply "gamma_density", $a, $x))];
   let orders = 1;
 }
