@@ -30,7 +30,10 @@ def Calque_CopySignOp : Calque_BinaryOp<"copysign", "elementwiseFloat"> {
   let kinks = ["0.0"];
   let partials = [(Apply "mul", (Apply "sign", $lhs), (Apply "copysign", (Constant "1.0"), $rhs)), (NoGradient)];
 }
-def Calque_NextAfterOp : Calque_BinaryOp<"nextafter", "elementwiseFloat"> {
+// Of float16 and bfloat16 it does not compute in float32, whose neighbours are other numbers.
+def Calque_NextAfterOp : Calque_ElementwiseOp<"nextafter"> {
+  let arguments = (ins Calque_Tensor:$lhs, Calque_Tensor:$rhs);
+  let rule = "elementwiseFloat";
   let summary = "The neighbour of lhs among the numbers of its type on the side of rhs; rhs where both are equal";
   let scalar = (S_nextAfter $lhs, $rhs);
   let ulp = 1;

@@ -183,18 +183,26 @@ Value ScalarBuilder::copySign(Value magnitude, Value sign) {
   return math::CopySignOp::create(builder, location, magnitude, sign);
 }
 
-// The neighbours of a number have the neighbours of its bits, which grow with its magnitude.
+// The neighbours of a number have the neighbours of its bits, which grow with its magnitude. Halves are compared as
+// float32, which has all of them: their bits are all that is computed with.
 Value ScalarBuilder::nextAfter(Value x, Value y) {
-  Type number = x.getType(), bits = ElementType(number).asBits();
+  Type number = x.getType();
+  IntegerType bits = ElementType(number).asBits();
+  auto bitsOf = [&](Value value) -> Value { return arith::BitcastOp::create(builder, location, bits, value); };
+  Value bitsOfX = bitsOf(x), bitsOfY = bitsOf(y);
+  if (ElementType(number).isHalf()) {
+    x = castTo(x, builder.getF32Type());
+    y = castTo(y, builder.getF32Type());
+  }
   Value zero = constant(0, x), one = constant(1, bits), minusOne = constant(-1, bits);
   Value isUp = less(x, y), isPositive = less(zero, x), isLarger = equal(isUp, isPositive);
-  Value step = select(isLarger, one, minusOne);
-  Value moved = add(arith::BitcastOp::create(builder, location, bits, x), step);
-  Value smallest = copySign(arith::BitcastOp::create(builder, location, number, one), y);
-  Value isZero = equal(x, zero), isSame = equal(x, y), isNan = notEqual(x, x);
-  Value next = select(isZero, smallest, arith::BitcastOp::create(builder, location, number, moved));
-  Value isOtherNan = notEqual(y, y);
-  return select(isNan, x, select(logicalOr(isSame, isOtherNan), y, next));
+  Value moved = add(bitsOfX, select(isLarger, one, minusOne));
+  Value signBit = arith::ConstantOp::create(builder, location, ElementType(bits).extreme(true, false));
+  Value smallest = logicalOr(logicalAnd(bitsOfY, signBit), one);
+  Value isZero = equal(x, zero), isSame = equal(x, y), isNan = notEqual(x, x), isOtherNan = notEqual(y, y);
+  Value next = select(isZero, smallest, moved);
+  Value result = select(isNan, bitsOfX, select(logicalOr(isSame, isOtherNan), bitsOfY, next));
+  return arith::BitcastOp::create(builder, location, number, result);
 }
 
 Value ScalarBuilder::sign(Value x) {

@@ -11,11 +11,14 @@ struct Halves : ::testing::TestWithParam<DType> {};
 INSTANTIATE_TEST_SUITE_P(Types, Halves, ::testing::Values(DType::Float16, DType::BFloat16),
                          [](const auto &info) { return std::string(name_of(info.param)); });
 
-// An operation on halves is that on float32, rounded: for every record.
+// An operation on halves is that on float32, rounded: for every record but that of the neighbours, which are those of
+// the type (test/arrays/EdgesTest.cpp).
 TEST_P(Halves, RoundEachOperation) {
   std::mt19937 random(4);
   for (const ElementwiseCase &op : elementwiseCases()) {
     SCOPED_TRACE(op.name());
+    if (op.id == schema::OpId::NextAfter)
+      continue;
     std::vector<DType> signature(op.schema().numOperands, GetParam());
     for (DType first : {GetParam(), DType::Bool}) {
       signature[0] = first;
