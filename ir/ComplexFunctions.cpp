@@ -156,11 +156,14 @@ Complex tanhOf(Reals &r, Complex z) {
   Real t = r.make<TanOp>(z.im), s = r.make<SinhOp>(x);
   Real beta = 1.0 + t * t, rho = r.make<SqrtOp>(1.0 + s * s);
   Real denominator = 1.0 + beta * s * s;
-  Real turns = r.where(r.isFinite(z.im), r.make<SinOp>(z.im) * r.make<CosOp>(z.im), 0.0);
+  // Without a finite imaginary part, a finite real part gives NaN, and an infinite one 1 or -1.
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  Real turnsOn = r.isFinite(z.im), isLost = r.isFinite(z.re) && !turnsOn;
+  Real turns = r.where(turnsOn, r.make<SinOp>(z.im) * r.make<CosOp>(z.im), r.where(isLost, nan, 0.0));
   Real far = 4.0 * turns * r.make<ExpOp>(-2.0 * r.where(isLarge, magnitude, 20.0));
   Real re = r.where((z.re == 0) && !r.isFinite(z.im), z.re, beta * rho * s / denominator);
   Real im = r.where((z.im == 0) && !r.isFinite(z.re), z.im, t / denominator);
-  return {r.where(isLarge, r.signOf(z.re), re), r.where(isLarge, far, im)};
+  return {r.where(isLarge, r.where(isLost, nan, r.signOf(z.re)), re), r.where(isLarge, far, im)};
 }
 
 // The inverse functions as Kahan has them, by the square roots that have their cuts.
