@@ -32,11 +32,13 @@ void requireIntegers(const Tensor &x, const ArrayCall &call) {
 
 //===-- Counts ----------------------------------------------------------------------------------===//
 
-// The sums of weights at places, of which there are `count`. Sums of floats are of float64, as NumPy's: a sum of
-// float32 would not go beyond 2^24 by ones.
-static Tensor sumsOf(const Tensor &weights, const Tensor &places, std::int64_t count) {
-  const DType wide = is_floating(weights.dtype()) ? DType::Float64 : weights.dtype();
-  return cast(scatter_add(zeros({count}, wide), places, cast(weights, wide)), weights.dtype());
+// The sums of terms at places. Sums of floats are of float64, as NumPy's: a sum of float32 would not go beyond 2^24 by
+// ones.
+static Tensor sumsOf(const Tensor &terms, const Tensor &places, const Shape &shape) {
+  const DType wide = is_floating(terms.dtype())  ? DType::Float64
+                     : is_complex(terms.dtype()) ? DType::Complex128
+                                                 : terms.dtype();
+  return cast(scatter_add(zeros(shape, wide), places, cast(terms, wide)), terms.dtype());
 }
 
 Tensor bincount(const Operand &x, BincountOptions options) {
@@ -61,7 +63,7 @@ Tensor bincount(const Operand &x, BincountOptions options) {
   assert_true(all(numbers >= 0), "bincount: a number is negative");
   const Tensor weights = options.weights ? *options.weights : ones_like(numbers);
   // One more place takes what is left out.
-  const Tensor counts = sumsOf(weights, minimum(numbers, *length), *length + 1);
+  const Tensor counts = sumsOf(weights, minimum(numbers, *length), {*length + 1});
   return detail::rowsAlong(counts, 0, 0, *length);
 }
 
@@ -80,7 +82,7 @@ Histogram histogramOf(const Tensor &x, const Tensor &edges, const HistogramOptio
   const Tensor bin = where(values == last, bins - 1, searchsorted(edges, values, "right") - 1);
   const Tensor isCounted = logical_and(bin >= 0, bin < bins);
   Tensor weights = options.weights ? reshape(*options.weights, {-1}) : ones_like(bin);
-  Tensor counts = detail::rowsAlong(sumsOf(weights, where(isCounted, bin, bins), bins + 1), 0, 0, bins);
+  Tensor counts = detail::rowsAlong(sumsOf(weights, where(isCounted, bin, bins), {bins + 1}), 0, 0, bins);
   if (options.density) {
     const DType wide = info_of(edges.dtype()).accumulator;
     counts = cast(counts, wide);
@@ -170,7 +172,7 @@ Tensor largestOf(const Groups &groups, const Tensor &x) {
 Tensor segment_sum(const Operand &x, const Operand &ids, std::optional<std::int64_t> number) {
   ArrayCall call(x, "segment_sum");
   const Groups groups(x, ids, number, call);
-  return scatter_add(zeros(groups.shape, groups.x.dtype()), groups.ids, groups.x);
+  return sumsOf(groups.x, groups.ids, groups.shape);
 }
 
 Tensor segment_max(const Operand &x, const Operand &ids, std::optional<std::int64_t> number) {

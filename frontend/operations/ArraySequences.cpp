@@ -177,9 +177,14 @@ Tensor interp(const Operand &operand, const Operand &places, const Operand &valu
   const Tensor count = Operand(one[0]).toTensor(DType::Int64);
   const Tensor place = searchsorted(xp, x, "right");
   const Tensor from = maximum(place - 1, 0), to = minimum(place, count - 1);
-  const Tensor low = gather(xp, from), below = gather(fp, from), distance = gather(xp, to) - low;
-  const Tensor slope = (gather(fp, to) - below) / where(distance == 0, 1, distance);
-  Tensor result = where(distance == 0, below, below + slope * (x - low));
+  const Tensor low = gather(xp, from), below = gather(fp, from), high = gather(xp, to), above = gather(fp, to);
+  const Tensor isEnd = from == to;
+  const Tensor slope = (above - below) / where(isEnd, 1, high - low);
+  const Tensor ahead = below + slope * (x - low);
+  // With infinities, as NumPy: from the other end, if from one there is no number.
+  const Tensor back = above + slope * (x - high);
+  const Tensor either = where(logical_and(isnan(back), below == above), below, back);
+  Tensor result = where(isEnd, below, where(isnan(ahead), where(x == low, below, either), ahead));
   if (options.left)
     result = where(x < gather(xp, 0), *options.left, result);
   if (options.right)

@@ -272,9 +272,27 @@ Tensor matrix_rank(const Operand &a, ToleranceOptions options) {
 
 //===-- Norms -----------------------------------------------------------------------------------===//
 
-Tensor vector_norm(const Operand &x, const AxisList &axes, VectorNormOptions options) {
-  MatrixCall call(x, "vector_norm");
-  const Tensor value = x.toTensor();
+namespace {
+
+// The largest magnitudes over axes, 0 of no elements.
+Tensor largestOf(const MatrixCall &call, const Tensor &sizes, const AxisList &axes) {
+  // An axis whose size only the call knows may have none: a 0 is put behind its elements.
+  std::vector<std::int64_t> numbers = axes.numbers(), low(static_cast<std::size_t>(sizes.rank()), 0), high = low;
+  for (std::int64_t axis = 0; numbers.empty() && axis < sizes.rank(); ++axis)
+    numbers.push_back(axis);
+  bool isOpen = false;
+  const Shape shape = sizes.shape();
+  for (std::int64_t axis : numbers) {
+    const std::size_t at = detail::dimensionOf(axis, sizes.rank(), call.function, call.where);
+    if (shape[at].is_known())
+      continue;
+    high[at] = 1;
+    isOpen = true;
+  }
+  return max(call.operand(isOpen ? pad(call.operand(sizes), low, high) : sizes), numbers, true);
+}
+
+Tensor normOf(const MatrixCall &call, const Tensor &value, const AxisList &axes, VectorNormOptions options) {
   const double order = options.order;
   if (std::isnan(order))
     throw ValueError("vector_norm: the order must not be NaN", call.where);
@@ -289,28 +307,27 @@ Tensor vector_norm(const Operand &x, const AxisList &axes, VectorNormOptions opt
     return sum(call.operand(cast(call.operand(sizes != 0), value.dtype())), axes, keepdims);
   if (order == 1)
     return sum(call.operand(sizes), axes, keepdims);
-  if (order != 2)
+  if (order < 1)
     return pow(call.operand(sum(call.operand(pow(call.operand(sizes), order)), axes, keepdims)), 1 / order);
   // The largest magnitude scales all, and is constant for derivatives, which do not depend on it.
   const Shape shape = value.shape();
-  Tensor scale = scalar(1), scaled = value;
+  Tensor scale, scaled = order == 2 ? value : sizes;
   const bool isNotEmpty = std::none_of(shape.begin(), shape.end(), isKnownZero);
   if (isNotEmpty) {
-    const Tensor largest = max(call.operand(stop_gradient(call.operand(sizes))), axes, true);
+    const Tensor largest = largestOf(call, stop_gradient(call.operand(sizes)), axes);
     scale = calque::where(call.operand((largest > 0) & (largest < std::numeric_limits<double>::infinity())),
                           call.operand(largest), 1);
-    scaled = value / scale;
+    scaled = scaled / scale;
   }
-  const Tensor squares = sum(call.operand(square(call.operand(scaled))), axes, true);
-  const Tensor isZero = squares == 0;
-  const Tensor root = sqrt(call.operand(calque::where(call.operand(isZero), 1, call.operand(squares))));
+  const Operand base = call.operand(scaled);
+  const Tensor powers = sum(call.operand(order == 2 ? square(base) : pow(base, order)), axes, true);
+  const Tensor isZero = powers == 0, taken = calque::where(call.operand(isZero), 1, call.operand(powers));
+  const Tensor root = order == 2 ? sqrt(call.operand(taken)) : pow(call.operand(taken), 1 / order);
   Tensor norm = calque::where(call.operand(isZero), 0, call.operand(root));
   if (isNotEmpty)
     norm = norm * scale;
   return keepdims ? norm : sum(call.operand(norm), axes);
 }
-
-namespace {
 
 // The sums of magnitudes along an axis, and the largest or the smallest of them.
 Tensor extremeSum(const MatrixCall &call, const Tensor &x, std::int64_t axis, bool isLargest) {
@@ -343,6 +360,16 @@ Tensor matrixNorm(const MatrixCall &call, const Tensor &x, MatrixNorm order) {
 }
 
 } // namespace
+
+Tensor vector_norm(const Operand &x, const AxisList &axes, VectorNormOptions options) {
+  MatrixCall call(x, "vector_norm");
+  const Tensor value = x.toTensor();
+  // Of 16 bits it is computed in float32, and rounded once.
+  if (!is_half(value.dtype()))
+    return normOf(call, value, axes, options);
+  const Tensor wide = cast(call.operand(value), DType::Float32);
+  return cast(call.operand(normOf(call, wide, axes, options)), value.dtype());
+}
 
 Tensor matrix_norm(const Operand &a, MatrixNorm order) {
   MatrixCall call(a, "matrix_norm");

@@ -134,6 +134,8 @@ Between between(const Tensor &start, const Tensor &stop, const Size &num, bool e
   if (num.is_known() && num < 0)
     throw ValueError(absl::StrCat(call.function, ": the number of elements must not be negative, unlike ", num.str()),
                      call.where);
+  if (num.is_known() && num > kMostElements)
+    throw ValueError(absl::StrCat(call.function, ": no memory has place for ", num.str(), " elements"), call.where);
   const DType dtype = start.dtype();
   const Tensor difference = stop - start;
   const std::int64_t rank = difference.rank() + 1;
@@ -142,6 +144,13 @@ Between between(const Tensor &start, const Tensor &stop, const Size &num, bool e
   // As in NumPy, a step that underflows is not multiplied.
   const Tensor step = difference / last;
   Tensor values = where(step == 0, index / last * difference, index * step) + start;
+  // The distance of two finite numbers may be none.
+  const bool isFinite = difference.is_known() && all(isfinite(difference)).item<bool>();
+  if (!isFinite) {
+    const Tensor isTooLong = logical_and(isinf(difference), logical_and(isfinite(start), isfinite(stop)));
+    const Tensor part = index / last;
+    values = where(isTooLong, start * (1 - part) + stop * part, values);
+  }
   if (endpoint)
     values = where(index == last, stop, values);
   return {values, index, last};
@@ -170,9 +179,8 @@ Tensor geomspace(const Operand &start, const Operand &stop, const Size &num, Lin
   const Ends ends(start, stop, options, call);
   if (start.isHostNumber() && stop.isHostNumber()) {
     const double first = ends.start.item<double>(), end = ends.stop.item<double>();
-    if (!(first * end > 0) && !(first > 0 && end > 0) && !(first < 0 && end < 0))
-      throw ValueError(absl::StrCat("geomspace: the ends ", first, " and ", end, " must have one sign and not be 0"),
-                       call.where);
+    if (first == 0 || end == 0)
+      throw ValueError(absl::StrCat("geomspace: the ends ", first, " and ", end, " must not be 0"), call.where);
   }
   const Tensor sign = calque::sign(ends.start);
   const Between logs = between(log(ends.start * sign), log(ends.stop * sign), num, options.endpoint, call);

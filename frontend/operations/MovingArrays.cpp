@@ -23,7 +23,10 @@ namespace {
 Tensor rolledAlong(const Tensor &x, const Tensor &shift, std::int64_t axis) {
   const Size size = x.shape()[static_cast<std::size_t>(axis)];
   const Tensor count = maximum(Operand(size).toTensor(DType::Int64), 1);
-  return gather(x, mod(iota({size}, DType::Int64) - mod(shift, count), count), axis);
+  // int64 does not have all numbers of uint64.
+  const Tensor by = shift.dtype() == DType::UInt64 ? cast(mod(shift, cast(count, DType::UInt64)), DType::Int64)
+                                                   : mod(cast(shift, DType::Int64), count);
+  return gather(x, mod(iota({size}, DType::Int64) - by, count), axis);
 }
 
 Tensor rolledAlong(const Tensor &x, std::int64_t shift, std::int64_t axis) {
@@ -68,12 +71,11 @@ Tensor roll(const Operand &x, const AxisList &shifts, const AxisList &axes) {
 
 Tensor detail::rollBy(const Operand &x, const Operand &shift, const AxisList &axes) {
   ArrayCall call(x, "roll");
-  const Tensor given = shift.toTensor();
-  if (!is_integer(given.dtype()))
-    throw DTypeError(absl::StrCat("roll: a shift is an integer, not ", typeOf(given)), call.where);
-  if (given.rank() > 1)
-    throw ShapeError(absl::StrCat("roll: the shifts are a scalar or a vector, not ", typeOf(given)), call.where);
-  const Tensor numbers = detail::asInt64(given, call.where);
+  const Tensor numbers = shift.toTensor();
+  if (!is_integer(numbers.dtype()))
+    throw DTypeError(absl::StrCat("roll: a shift is an integer, not ", typeOf(numbers)), call.where);
+  if (numbers.rank() > 1)
+    throw ShapeError(absl::StrCat("roll: the shifts are a scalar or a vector, not ", typeOf(numbers)), call.where);
   const std::size_t count = std::max<std::size_t>(axes.numbers().size(), 1);
   if (numbers.rank() == 1) {
     const Size size = numbers.shape()[0];

@@ -99,9 +99,7 @@ TEST(ArraysMaking, NumbersBetweenTwo) {
                   "linspace: takes and makes floating-point numbers, not int32[]");
   EXPECT_CONTAINS(errorOf<DTypeError>([] { logspace(0, 1, 3, 10, {.dtype = DType::Int32}); }),
                   "logspace: takes and makes floating-point numbers, not int32");
-  EXPECT_CONTAINS(errorOf<ValueError>([] { geomspace(-1, 1, 3); }),
-                  "geomspace: the ends -1 and 1 must have one sign and not be 0");
-  EXPECT_CONTAINS(errorOf<ValueError>([] { geomspace(0, 1, 3); }), "must have one sign and not be 0");
+  EXPECT_CONTAINS(errorOf<ValueError>([] { geomspace(0, 1, 3); }), "geomspace: the ends 0 and 1 must not be 0");
   errorOf<ValueError>([] { linspace(0, 1, 3, {.axis = 1}); });
 }
 

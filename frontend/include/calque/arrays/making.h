@@ -58,8 +58,8 @@ CALQUE_API Tensor linspace(const Operand &start, const Operand &stop, const Size
 CALQUE_API Tensor logspace(const Operand &start, const Operand &stop, const Size &num = 50, const Operand &base = 10,
                            LinspaceOptions options = {});
 // `num` numbers at equal ratios from start to stop, which have the same sign: the numbers are negative for negative
-// ones, and NaN where the signs differ. ValueError for numbers that are 0 or whose signs differ; NaN or infinity for
-// such elements of tensors. Otherwise as linspace.
+// ones, and NaN where the signs differ, as in NumPy. ValueError for a number that is 0; NaN or infinity for such
+// elements of tensors. Otherwise as linspace.
 CALQUE_API Tensor geomspace(const Operand &start, const Operand &stop, const Size &num = 50,
                             LinspaceOptions options = {});
 
