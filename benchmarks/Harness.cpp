@@ -166,7 +166,8 @@ void printRow(const char *kind, const std::string &name, const std::function<voi
 
 } // namespace
 
-double sumOf(const Tensor &x) {
+double sumOf(const Tensor &result) {
+  const Tensor x = cast(result, DType::Float32);
   const float *first = x.data<float>();
   return std::accumulate(first, first + x.size(), 0.0);
 }

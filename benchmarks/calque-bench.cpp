@@ -312,6 +312,23 @@ std::vector<Case> allCases() {
     add("gemm_" + std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n), [=] {
       return compiled([](const Tensor &x, const Tensor &y) { return matmul(x, y); }, lcg(1, {m, k}), lcg(2, {k, n}));
     });
+  // Products of bytes with sums of 32 bits, as quantised models have them, and of halves.
+  auto bytes = [](DType dtype) {
+    return [=] {
+      const Tensor x = cast(lcg(1, {1024, 1024}, dtype == DType::UInt8 ? 0 : -128, dtype == DType::UInt8 ? 255 : 127),
+                            dtype),
+                   y = cast(lcg(2, {1024, 1024}, -128, 127), DType::Int8);
+      return compiled(
+          [](const Tensor &a, const Tensor &b) { return matmul(cast(a, DType::Int32), cast(b, DType::Int32)); }, x, y);
+    };
+  };
+  add("gemm_int8", bytes(DType::Int8));
+  add("gemm_uint8", bytes(DType::UInt8));
+  for (DType dtype : {DType::Float16, DType::BFloat16})
+    add("gemm_" + std::string(name_of(dtype)), [dtype] {
+      return compiled([](const Tensor &x, const Tensor &y) { return matmul(x, y); }, cast(lcg(1, {1024, 1024}), dtype),
+                      cast(lcg(2, {1024, 1024}), dtype));
+    });
   add("power100", power100);
   add("matmul_1000_x200", matmulChain);
   add("conv_200", [] {

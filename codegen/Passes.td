@@ -83,6 +83,19 @@ def FuseElementwise : Pass<"calque-fuse-elementwise", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"fused", "fused", "Linalg operations that are there no more">];
 }
 
+def PackProducts : Pass<"calque-pack-products", "::mlir::func::FuncOp"> {
+  let summary = "Put neighbouring terms of products of small integers into one word";
+  let description = [{
+    A sum of products of int32, whose operands hold numbers of 16 bits as far as the operations say that compute them,
+    reads words of two terms, which `calque.scalar_function "dot_pairs"` multiplies and adds. The elements of the
+    operands are computed where words are made of them, so that casts of int8 leave no int32 in memory. Sums wrap as
+    they did.
+  }];
+  let dependentDialects = ["::calque::ir::CalqueDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"packed", "packed", "Sums of products whose terms are packed">];
+}
+
 def ShareEqual : Pass<"calque-share-equal", "::mlir::func::FuncOp"> {
   let summary = "Replace operations by equal ones before them";
   let description = [{

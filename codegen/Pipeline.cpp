@@ -77,6 +77,7 @@ void lowerToLinalg(OpPassManager &manager, const CompileOptions &options) {
     return;
   manager.addNestedPass<func::FuncOp>(createRecomputeElementwise());
   manager.addNestedPass<func::FuncOp>(createFuseElementwise());
+  manager.addNestedPass<func::FuncOp>(createPackProducts());
   manager.addPass(createResolveSizes());
   manager.addPass(createCanonicalize());
   manager.addNestedPass<func::FuncOp>(createShareEqual());

@@ -1,5 +1,6 @@
 // Chooses the loops and the tile of a contraction, and whether its last columns are dot products.
 #include "codegen/schedule/ContractionBlocks.h"
+#include "codegen/schedule/ScalarFunctions.h"
 #include "ir/ElementType.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,7 +17,8 @@ bool isSumOfProducts(const Nest &nest) {
   if (nest.inputs.size() != 2 || nest.outputs.size() != 1 || std::distance(nest.body->begin(), nest.body->end()) != 3)
     return false;
   Operation *multiply = &nest.body->front(), *add = multiply->getNextNode();
-  if (!isa<arith::MulFOp, arith::MulIOp>(multiply) || !isa<arith::AddFOp, arith::AddIOp>(add))
+  if (!(isa<arith::MulFOp, arith::MulIOp>(multiply) || isDotOfWords(*multiply)) ||
+      !isa<arith::AddFOp, arith::AddIOp>(add))
     return false;
   Value a = nest.body->getArgument(0), b = nest.body->getArgument(1), result = nest.body->getArgument(2);
   auto operandsAre = [](Operation *op, Value x, Value y) {

@@ -17,7 +17,9 @@ namespace {
 
 // Whether an operation takes no time: constants are in registers, and opaque values are removed.
 bool isFree(Operation &op) { return isa<arith::ConstantOp, linalg::IndexOp>(op) || ir::isOpaque(&op); }
-bool isFunction(Operation &op) { return op.getDialect()->getNamespace() == "math" || isScalarFunction(op); }
+bool isFunction(Operation &op) {
+  return op.getDialect()->getNamespace() == "math" || (isScalarFunction(op) && !isDotOfWords(op));
+}
 
 } // namespace
 

@@ -1,5 +1,6 @@
 // Describes what a nest does and what it costs, for tables.
 #include "codegen/schedule/Kernels.h"
+#include "codegen/schedule/ScalarFunctions.h"
 #include "ir/ElementType.h"
 #include "ir/Opaque.h"
 
@@ -34,7 +35,7 @@ std::string describe(const Nest &nest) {
     if (isa<arith::ConstantOp>(op) || ir::isOpaque(&op))
       continue;
     if (count < kMost)
-      stream << (count ? " " : "") << op.getName().stripDialect();
+      stream << (count ? " " : "") << (isDotOfWords(op) ? StringRef(kDotOfPairs) : op.getName().stripDialect());
     ++count;
   }
   if (count > kMost)
