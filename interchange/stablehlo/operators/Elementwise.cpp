@@ -1,0 +1,365 @@
+// Operations on each element alone.
+#include "stablehlo/Support.h"
+
+#include <cmath>
+
+namespace calque::stablehlo {
+
+namespace {
+
+Results added(const Call &call) {
+  const Tensor x = call.tensor(0), y = call.tensor(1);
+  // Sizes keep what is known of them where nothing is added.
+  if (x.dtype() == DType::Bool)
+    return logical_or(x, y);
+  return add(x, y);
+}
+Results multiplied(const Call &call) {
+  const Tensor x = call.tensor(0), y = call.tensor(1);
+  return x.dtype() == DType::Bool ? logical_and(x, y) : mul(x, y);
+}
+Results divided(const Call &call) { return quotient(call.tensor(0), call.tensor(1)); }
+Results remainder(const Call &call) {
+  const Tensor x = call.tensor(0), y = call.tensor(1);
+  if (!is_integer(x.dtype()))
+    return fmod(x, y);
+  if (y.is_known() && y.rank() == 0 && hostIntegers(y)[0] != 0)
+    return fmod(x, y);
+  const Tensor isZero = equal(y, 0);
+  return where(isZero, x, fmod(x, where(isZero, cast(scalarOf(1, DType::Int64), x.dtype()), y)));
+}
+Results largest(const Call &call) { return larger(call.tensor(0), call.tensor(1)); }
+Results smallest(const Call &call) { return smaller(call.tensor(0), call.tensor(1)); }
+
+Results conjunction(const Call &call) { return call.tensor(0) & call.tensor(1); }
+Results disjunction(const Call &call) { return call.tensor(0) | call.tensor(1); }
+Results exclusion(const Call &call) { return call.tensor(0) ^ call.tensor(1); }
+Results negation(const Call &call) { return ~Operand(call.tensor(0)); }
+
+DType unsignedOf(DType dtype) {
+  switch (dtype) {
+  case DType::Int8:
+    return DType::UInt8;
+  case DType::Int16:
+    return DType::UInt16;
+  case DType::Int32:
+    return DType::UInt32;
+  case DType::Int64:
+    return DType::UInt64;
+  default:
+    return dtype;
+  }
+}
+Results shiftedRight(const Call &call) {
+  const Tensor x = call.tensor(0), y = call.tensor(1);
+  const DType plain = unsignedOf(x.dtype());
+  return as(right_shift(as(x, plain), as(y, plain)), x.dtype());
+}
+DType signedOf(DType dtype) {
+  switch (dtype) {
+  case DType::UInt8:
+    return DType::Int8;
+  case DType::UInt16:
+    return DType::Int16;
+  case DType::UInt32:
+    return DType::Int32;
+  case DType::UInt64:
+    return DType::Int64;
+  default:
+    return dtype;
+  }
+}
+Results shiftedRightWithSign(const Call &call) {
+  const Tensor x = call.tensor(0), y = call.tensor(1);
+  const DType plain = signedOf(x.dtype());
+  return as(right_shift(as(x, plain), as(y, plain)), x.dtype());
+}
+
+Results absolute(const Call &call) {
+  const Tensor x = call.tensor(0);
+  return is_unsigned(x.dtype()) ? x : abs(x);
+}
+Results signOf(const Call &call) {
+  const Tensor x = call.tensor(0);
+  if (is_unsigned(x.dtype()))
+    return cast(x > 0, x.dtype());
+  if (!is_complex(x.dtype()))
+    return is_floating(x.dtype()) ? where(equal(x, 0), x, sign(x)) : sign(x);
+  const Tensor size = abs(x), isZero = equal(size, 0);
+  return where(isZero, x, x / cast(where(isZero, scalarOf(1, size.dtype()), size), x.dtype()));
+}
+// Halves are rounded away from zero. What x lacks to a whole number is exact, while x + 0.5 is not.
+Results roundedAway(const Call &call) {
+  const Tensor x = call.tensor(0), whole = trunc(x);
+  const Tensor isUp = abs(x - whole) >= scalarOf(0.5, x.dtype());
+  return where(isUp, whole + copysign(scalarOf(1, x.dtype()), x), whole);
+}
+Results realPart(const Call &call) {
+  const Tensor x = call.tensor(0);
+  return is_complex(x.dtype()) ? real(x) : x;
+}
+Results imaginaryPart(const Call &call) {
+  const Tensor x = call.tensor(0);
+  return is_complex(x.dtype()) ? imag(x) : x * scalarOf(0, x.dtype());
+}
+// Of complex numbers by their definitions.
+Results inverseRoot(const Call &call) {
+  const Tensor x = call.tensor(0);
+  return is_complex(x.dtype()) ? 1 / sqrt(x) : rsqrt(x);
+}
+Results logistic(const Call &call) {
+  const Tensor x = call.tensor(0);
+  return is_complex(x.dtype()) ? 1 / (1 + exp(-x)) : sigmoid(x);
+}
+Results cubeRoot(const Call &call) {
+  const Tensor x = call.tensor(0);
+  if (!is_complex(x.dtype()))
+    return cbrt(x);
+  return where(equal(x, 0), x, exp(log(x) / 3));
+}
+Results arcTangent(const Call &call) {
+  const Tensor y = call.tensor(0), x = call.tensor(1);
+  if (!is_complex(x.dtype()))
+    return atan2(y, x);
+  // -i log((x + i y) / sqrt(x^2 + y^2))
+  const complex128 i(0, 1);
+  return -(log((x + y * i) / sqrt(x * x + y * y)) * i);
+}
+Results powered(const Call &call) { return pow(call.tensor(0), call.tensor(1)); }
+Results finite(const Call &call) { return isfinite(call.tensor(0)); }
+Results leadingZeros(const Call &call) { return as(count_leading_zeros(call.tensor(0)), call.dtype()); }
+Results populated(const Call &call) { return as(popcount(call.tensor(0)), call.dtype()); }
+Results leftShifted(const Call &call) { return left_shift(call.tensor(0), call.tensor(1)); }
+Results clamped(const Call &call) {
+  return smaller(larger(call.tensor(1), call.tensor(0)), call.tensor(2));
+}
+Results selected(const Call &call) { return where(call.tensor(0), call.tensor(1), call.tensor(2)); }
+
+Results compared(const Call &call) {
+  Tensor x = call.tensor(0), y = call.tensor(1);
+  const std::string direction = call.word("comparison_direction", call.word("word0", ""));
+  const std::string order = call.word("compare_type", call.word("word1", ""));
+  if (order == "TOTALORDER" && is_floating(x.dtype())) {
+    x = inTotalOrder(x);
+    y = inTotalOrder(y);
+  }
+  if (direction == "EQ")
+    return equal(x, y);
+  if (direction == "NE")
+    return not_equal(x, y);
+  if (x.dtype() == DType::Bool) {
+    x = cast(x, DType::UInt8);
+    y = cast(y, DType::UInt8);
+  }
+  const bool isComplex = is_complex(x.dtype());
+  if (direction == "LT")
+    return isLess(x, y);
+  if (direction == "GT")
+    return isLess(y, x);
+  if (direction == "LE")
+    return isComplex ? logical_or(isLess(x, y), equal(x, y)) : less_equal(x, y);
+  if (direction == "GE")
+    return isComplex ? logical_or(isLess(y, x), equal(x, y)) : greater_equal(x, y);
+  call.refuse("the comparison '" + direction + "' is none of EQ, NE, LT, LE, GT and GE");
+}
+
+Results converted(const Call &call) {
+  const Value &given = call.value(0);
+  const DType to = call.dtype();
+  if (given.hasElements() && (to == DType::Int32 || to == DType::Int64))
+    return Value::ofElements(*given.elements(), given.rank() == 0, to, cast(given.tensor(), to));
+  const Tensor x = call.tensor(0);
+  if (x.dtype() == to)
+    return given;
+  if (is_complex(x.dtype()) && !is_complex(to))
+    return to == DType::Bool ? not_equal(x, scalarOf(0, x.dtype())) : as(real(x), to);
+  if (to == DType::Bool)
+    return not_equal(x, scalarOf(0, x.dtype()));
+  return cast(x, to);
+}
+
+// x rounded to so many bits of exponent and mantissa, halves to even.
+Results reduced(const Call &call) {
+  const Tensor x = call.tensor(0);
+  std::int64_t exponent, mantissa;
+  if (const std::string format = call.word("format", ""); !format.empty()) {
+    const std::size_t middle = format.find('m');
+    if (!format.starts_with("e") || middle == std::string::npos || middle > 4 || format.size() > middle + 4 ||
+        format.find_first_not_of("0123456789em") != std::string::npos || middle == 1 || format.size() == middle + 1)
+      call.refuse("the format '" + format + "' is not of the form e5m10");
+    exponent = std::stoll(format.substr(1, middle - 1));
+    mantissa = std::stoll(format.substr(middle + 1));
+  } else {
+    exponent = call.integer("exponent_bits");
+    mantissa = call.integer("mantissa_bits");
+  }
+  if (exponent < 1 || mantissa < 0)
+    call.refuse("a format of " + std::to_string(exponent) + " bits of exponent and " + std::to_string(mantissa) +
+                " of mantissa");
+  struct Format {
+    DType dtype, word;
+    std::int64_t exponent, mantissa;
+  };
+  constexpr Format kFormats[] = {{DType::Float32, DType::UInt32, 8, 23},
+                                 {DType::Float64, DType::UInt64, 11, 52},
+                                 {DType::Float16, DType::UInt16, 5, 10},
+                                 {DType::BFloat16, DType::UInt16, 8, 7}};
+  for (const Format &each : kFormats) {
+    if (each.dtype != x.dtype())
+      continue;
+    const DType word = each.word;
+    auto bitsOf = [&](std::uint64_t bits) {
+      return cast(tensor_from_bytes(DType::UInt64, std::as_bytes(std::span(&bits, 1)), {}), word);
+    };
+    Tensor bits = bitcast(x, word);
+    if (mantissa < each.mantissa) {
+      // Half of the last place that stays, less one if the result would be odd.
+      const std::int64_t gone = each.mantissa - mantissa;
+      const std::uint64_t last = std::uint64_t(1) << gone;
+      const Tensor isOdd = bitwise_and(right_shift(bits, bitsOf(static_cast<std::uint64_t>(gone))), bitsOf(1));
+      bits = bitwise_and(bits + (bitsOf(last / 2 - 1) + isOdd), bitwise_not(bitsOf(last - 1)));
+    }
+    if (exponent < each.exponent) {
+      // Beyond the largest exponent is infinity, and what would be subnormal is 0, both with the sign.
+      const std::uint64_t sign = std::uint64_t(1) << (each.exponent + each.mantissa);
+      const std::uint64_t bias = (std::uint64_t(1) << (each.exponent - 1)) - 1,
+                          narrow = (std::uint64_t(1) << (exponent - 1)) - 1;
+      const std::uint64_t infinity = ((std::uint64_t(1) << each.exponent) - 1) << each.mantissa;
+      const Tensor signs = bitwise_and(bits, bitsOf(sign));
+      const Tensor size = bitwise_and(bits, bitsOf(infinity));
+      const Tensor isLarge = size > bitsOf((bias + narrow) << each.mantissa);
+      const Tensor isSmall = size <= bitsOf((bias - narrow) << each.mantissa);
+      bits = where(isLarge, bitwise_or(signs, bitsOf(infinity)), bits);
+      bits = where(isSmall, signs, bits);
+    }
+    return where(isnan(x), x, bitcast(bits, x.dtype()));
+  }
+  call.refuse("elements of the type " + std::string(name_of(x.dtype())));
+}
+
+// CHLO's, whose operands broadcast as in NumPy.
+Results infinite(const Call &call) { return isinf(call.tensor(0)); }
+Results infiniteAbove(const Call &call) {
+  const Tensor x = call.tensor(0);
+  return equal(x, scalarOf(INFINITY, x.dtype()));
+}
+Results infiniteBelow(const Call &call) {
+  const Tensor x = call.tensor(0);
+  return equal(x, scalarOf(-INFINITY, x.dtype()));
+}
+Results conjugate(const Call &call) {
+  const Tensor x = call.tensor(0);
+  return is_complex(x.dtype()) ? conj(x) : x;
+}
+Results polygammaOf(const Call &call) {
+  const Tensor order = call.tensor(0), x = call.tensor(1);
+  const std::optional<Number> n = order.rank() == 0 ? numberOf(order) : std::nullopt;
+  if (!n)
+    call.refuse("an order that is no known scalar");
+  const double value = hostNumbers(order)[0];
+  if (value == 0)
+    return digamma(x);
+  if (value == 1)
+    return trigamma(x);
+  call.refuse("the order " + std::to_string(value) + "; digamma and trigamma are of the orders 0 and 1");
+}
+
+#define CALQUE_EACH(name, function, count)                                                                             \
+  { name, count, count, function, Trait::Elementwise }
+
+constexpr Operator kTable[] = {
+    CALQUE_EACH("chlo.acos", unary<acos>, 1),
+    CALQUE_EACH("chlo.acosh", unary<acosh>, 1),
+    CALQUE_EACH("chlo.asin", unary<asin>, 1),
+    CALQUE_EACH("chlo.asinh", unary<asinh>, 1),
+    CALQUE_EACH("chlo.atan", unary<atan>, 1),
+    CALQUE_EACH("chlo.atanh", unary<atanh>, 1),
+    CALQUE_EACH("chlo.bessel_i1e", unary<i1e>, 1),
+    CALQUE_EACH("chlo.broadcast_add", added, 2),
+    CALQUE_EACH("chlo.broadcast_and", conjunction, 2),
+    CALQUE_EACH("chlo.broadcast_atan2", binary<atan2>, 2),
+    CALQUE_EACH("chlo.broadcast_compare", compared, 2),
+    CALQUE_EACH("chlo.broadcast_complex", binary<complex>, 2),
+    CALQUE_EACH("chlo.broadcast_divide", divided, 2),
+    CALQUE_EACH("chlo.broadcast_maximum", largest, 2),
+    CALQUE_EACH("chlo.broadcast_minimum", smallest, 2),
+    CALQUE_EACH("chlo.broadcast_multiply", multiplied, 2),
+    CALQUE_EACH("chlo.broadcast_next_after", binary<nextafter>, 2),
+    CALQUE_EACH("chlo.broadcast_or", disjunction, 2),
+    CALQUE_EACH("chlo.broadcast_power", powered, 2),
+    CALQUE_EACH("chlo.broadcast_remainder", remainder, 2),
+    CALQUE_EACH("chlo.broadcast_select", selected, 3),
+    CALQUE_EACH("chlo.broadcast_shift_left", leftShifted, 2),
+    CALQUE_EACH("chlo.broadcast_shift_right_arithmetic", shiftedRightWithSign, 2),
+    CALQUE_EACH("chlo.broadcast_shift_right_logical", shiftedRight, 2),
+    CALQUE_EACH("chlo.broadcast_subtract", binary<sub>, 2),
+    CALQUE_EACH("chlo.broadcast_xor", exclusion, 2),
+    CALQUE_EACH("chlo.conj", conjugate, 1),
+    CALQUE_EACH("chlo.cosh", unary<cosh>, 1),
+    CALQUE_EACH("chlo.digamma", unary<digamma>, 1),
+    CALQUE_EACH("chlo.erf", unary<erf>, 1),
+    CALQUE_EACH("chlo.erf_inv", unary<erfinv>, 1),
+    CALQUE_EACH("chlo.erfc", unary<erfc>, 1),
+    CALQUE_EACH("chlo.is_inf", infinite, 1),
+    CALQUE_EACH("chlo.is_neg_inf", infiniteBelow, 1),
+    CALQUE_EACH("chlo.is_pos_inf", infiniteAbove, 1),
+    CALQUE_EACH("chlo.lgamma", unary<lgamma>, 1),
+    CALQUE_EACH("chlo.next_after", binary<nextafter>, 2),
+    CALQUE_EACH("chlo.polygamma", polygammaOf, 2),
+    CALQUE_EACH("chlo.sinh", unary<sinh>, 1),
+    CALQUE_EACH("chlo.square", unary<square>, 1),
+    CALQUE_EACH("chlo.tan", unary<tan>, 1),
+    CALQUE_EACH("stablehlo.abs", absolute, 1),
+    CALQUE_EACH("stablehlo.add", added, 2),
+    CALQUE_EACH("stablehlo.and", conjunction, 2),
+    CALQUE_EACH("stablehlo.atan2", arcTangent, 2),
+    CALQUE_EACH("stablehlo.cbrt", cubeRoot, 1),
+    CALQUE_EACH("stablehlo.ceil", unary<ceil>, 1),
+    CALQUE_EACH("stablehlo.clamp", clamped, 3),
+    CALQUE_EACH("stablehlo.compare", compared, 2),
+    CALQUE_EACH("stablehlo.complex", binary<complex>, 2),
+    CALQUE_EACH("stablehlo.convert", converted, 1),
+    CALQUE_EACH("stablehlo.cosine", unary<cos>, 1),
+    CALQUE_EACH("stablehlo.count_leading_zeros", leadingZeros, 1),
+    CALQUE_EACH("stablehlo.divide", divided, 2),
+    CALQUE_EACH("stablehlo.exponential", unary<exp>, 1),
+    CALQUE_EACH("stablehlo.exponential_minus_one", unary<expm1>, 1),
+    CALQUE_EACH("stablehlo.floor", unary<floor>, 1),
+    CALQUE_EACH("stablehlo.imag", imaginaryPart, 1),
+    CALQUE_EACH("stablehlo.is_finite", finite, 1),
+    CALQUE_EACH("stablehlo.log", unary<log>, 1),
+    CALQUE_EACH("stablehlo.log_plus_one", unary<log1p>, 1),
+    CALQUE_EACH("stablehlo.logistic", logistic, 1),
+    CALQUE_EACH("stablehlo.maximum", largest, 2),
+    CALQUE_EACH("stablehlo.minimum", smallest, 2),
+    CALQUE_EACH("stablehlo.multiply", multiplied, 2),
+    CALQUE_EACH("stablehlo.negate", unary<neg>, 1),
+    CALQUE_EACH("stablehlo.not", negation, 1),
+    CALQUE_EACH("stablehlo.or", disjunction, 2),
+    CALQUE_EACH("stablehlo.popcnt", populated, 1),
+    CALQUE_EACH("stablehlo.power", powered, 2),
+    CALQUE_EACH("stablehlo.real", realPart, 1),
+    CALQUE_EACH("stablehlo.reduce_precision", reduced, 1),
+    CALQUE_EACH("stablehlo.remainder", remainder, 2),
+    CALQUE_EACH("stablehlo.round_nearest_afz", roundedAway, 1),
+    CALQUE_EACH("stablehlo.round_nearest_even", unary<round>, 1),
+    CALQUE_EACH("stablehlo.rsqrt", inverseRoot, 1),
+    CALQUE_EACH("stablehlo.select", selected, 3),
+    CALQUE_EACH("stablehlo.shift_left", leftShifted, 2),
+    CALQUE_EACH("stablehlo.shift_right_arithmetic", shiftedRightWithSign, 2),
+    CALQUE_EACH("stablehlo.shift_right_logical", shiftedRight, 2),
+    CALQUE_EACH("stablehlo.sign", signOf, 1),
+    CALQUE_EACH("stablehlo.sine", unary<sin>, 1),
+    CALQUE_EACH("stablehlo.sqrt", unary<sqrt>, 1),
+    CALQUE_EACH("stablehlo.subtract", binary<sub>, 2),
+    CALQUE_EACH("stablehlo.tan", unary<tan>, 1),
+    CALQUE_EACH("stablehlo.tanh", unary<tanh>, 1),
+    CALQUE_EACH("stablehlo.xor", exclusion, 2),
+};
+#undef CALQUE_EACH
+
+} // namespace
+
+Table elementwiseOperators() { return kTable; }
+
+} // namespace calque::stablehlo
