@@ -3,6 +3,8 @@
 #include "benchmarks/Harness.h"
 #include "benchmarks/Models.h"
 
+#include <calque/image.h>
+
 #include <numbers>
 
 using namespace calque;
@@ -367,6 +369,16 @@ std::vector<Case> allCases() {
     return compiled(grad([](const Tensor &z) { return sum(square(abs(fft::fft(z)))); }), waves({1000, 1024}));
   });
 
+  // Eight photographs, made larger, and the gradient with respect to them.
+  add("resize_linear",
+      [] { return compiled([](const Tensor &x) { return image::resize(x, {256, 256}); }, lcg(40, {8, 224, 224, 3})); });
+  add("resize_linear_grad", [] {
+    return compiled(
+        [](const Tensor &x) {
+          return grad([](const Tensor &x) { return sum(square(image::resize(x, {256, 256}))); })(x);
+        },
+        lcg(40, {8, 224, 224, 3}));
+  });
   add("gelu_bias", [] {
     return compiled([](const Tensor &x, const Tensor &bias) { return gelu(x + bias); }, matrix(), lcg(8, {kColumns}));
   });

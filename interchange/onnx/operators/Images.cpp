@@ -1,6 +1,8 @@
 // Elements of images at places between pixels, and boxes.
 #include "onnx/Windows.h"
 
+#include "calque/image.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -53,87 +55,6 @@ Results affineGrid(const Call &call) {
   return reshape(matmul(base, theta, {.transpose_b = true}), shape);
 }
 
-enum class Border : std::uint8_t { Zeros, Edge, Reflect };
-
-// A coordinate, or a place, that is beyond [low, high] and is mirrored there.
-Tensor mirrored(const Tensor &x, double low, double high) {
-  const DType dtype = x.dtype();
-  auto n = [&](double value) { return scalarOf(value, dtype); };
-  const double length = high - low;
-  if (length <= 0)
-    return full(x.shape(), low, dtype);
-  const Tensor within = mod(x - n(low), n(2 * length));
-  return n(low) + minimum(within, n(2 * length) - within);
-}
-
-struct Sampler {
-  Tensor pixels; // [N, P, C]: the images' pixels one after the other
-  std::vector<std::int64_t> sizes;
-  Border border = Border::Zeros;
-  bool align = false;
-
-  // The pixels at integral places [N, L] of each dimension, as [N, L, C].
-  Tensor at(std::vector<Tensor> places) const {
-    const DType dtype = places[0].dtype();
-    Tensor inside, index;
-    for (std::size_t d = 0; d < sizes.size(); ++d) {
-      const auto last = static_cast<double>(sizes[d] - 1);
-      Tensor place = places[d];
-      if (border == Border::Reflect)
-        place = align ? mirrored(place, 0, last) : mirrored(place, -0.5, last + 0.5);
-      const Tensor low = scalarOf(0, dtype), high = scalarOf(last, dtype);
-      if (border == Border::Zeros) {
-        const Tensor is = logical_and(place >= low, place <= high);
-        inside = inside.defined() ? logical_and(inside, is) : is;
-      }
-      const Tensor step = cast(round(clip(place, low, high)), DType::Int64);
-      index = index.defined() ? index * sizes[d] + step : step;
-    }
-    const Tensor found = At(pixels, {Place(iota(index.shape(), DType::Int64, 0)), Place(index)}).get();
-    return inside.defined() ? where(expand_dims(inside, {2}), found, scalarOf(0, found.dtype())) : found;
-  }
-};
-
-// Weights of the pixels at floor(x) + k for k from `first` on.
-std::vector<Tensor> weightsOf(const Tensor &fraction, bool isCubic) {
-  const DType dtype = fraction.dtype();
-  auto n = [&](double value) { return scalarOf(value, dtype); };
-  if (!isCubic)
-    return {1 - fraction, fraction};
-  constexpr double a = -0.75;
-  auto near = [&](const Tensor &x) { return ((n(a + 2) * x - n(a + 3)) * x) * x + 1; };
-  auto far = [&](const Tensor &x) { return ((n(a) * x - n(5 * a)) * x + n(8 * a)) * x - n(4 * a); };
-  return {far(fraction + 1), near(fraction), near(1 - fraction), far(2 - fraction)};
-}
-
-// The weighted sum of all pixels around the coordinates.
-Tensor sampled(const Sampler &from, const std::vector<Tensor> &at, bool isCubic) {
-  std::vector<Tensor> floors;
-  std::vector<std::vector<Tensor>> weights;
-  for (const Tensor &x : at) {
-    floors.push_back(floor(x));
-    weights.push_back(weightsOf(x - floors.back(), isCubic));
-  }
-  const std::int64_t taps = isCubic ? 4 : 2, first = isCubic ? -1 : 0;
-  std::int64_t count = 1;
-  for (std::size_t d = 0; d < at.size(); ++d)
-    count *= taps;
-  Tensor sum;
-  for (std::int64_t tap = 0; tap < count; ++tap) {
-    std::vector<Tensor> places;
-    Tensor weight;
-    std::int64_t rest = tap;
-    for (std::size_t d = 0; d < at.size(); ++d, rest /= taps) {
-      places.push_back(floors[d] + scalarOf(static_cast<double>(rest % taps + first), floors[d].dtype()));
-      const Tensor &own = weights[d][static_cast<std::size_t>(rest % taps)];
-      weight = weight.defined() ? weight * own : own;
-    }
-    const Tensor part = from.at(places) * expand_dims(weight, {2});
-    sum = sum.defined() ? sum + part : part;
-  }
-  return sum;
-}
-
 // [N, C, ...] as [N, P, C].
 Tensor pixelsOf(const Tensor &x) {
   const Shape shape = x.shape();
@@ -141,7 +62,8 @@ Tensor pixelsOf(const Tensor &x) {
 }
 
 Results gridSample(const Call &call) {
-  const Tensor x = call.tensor(0), grid = call.tensor(1);
+  const Value &x = call.value(0);
+  const Tensor grid = call.tensor(1);
   std::string mode = call.text("mode", call.version() < 20 ? "bilinear" : "linear");
   const std::string padding = call.text("padding_mode", "zeros");
   if (mode == "bilinear")
@@ -151,38 +73,12 @@ Results gridSample(const Call &call) {
   if ((mode != "linear" && mode != "nearest" && mode != "cubic") ||
       (padding != "zeros" && padding != "border" && padding != "reflection"))
     call.refuse("mode '" + mode + "', padding_mode '" + padding + "'");
-  const std::int64_t rank = x.rank() - 2;
+  const Shape shape = call.tensor(0).shape();
+  const auto rank = std::ssize(shape) - 2;
   if (rank < 1 || grid.rank() != rank + 2 || grid.shape()[static_cast<std::size_t>(rank + 1)] != rank)
-    call.refuse("a grid of shape " + grid.shape().str() + " for images of shape " + x.shape().str());
-  Sampler from{.pixels = pixelsOf(x),
-               .sizes = {},
-               .border = padding == "zeros"    ? Border::Zeros
-                         : padding == "border" ? Border::Edge
-                                               : Border::Reflect,
-               .align = call.flag("align_corners", false)};
-  const Tensor flat = reshape(grid, {grid.shape()[0], -1, rank});
-  const std::vector<Tensor> columns = unstack(flat, 2); // the last dimension of space is first
-  std::vector<Tensor> at;
-  const DType dtype = flat.dtype();
-  for (std::int64_t d = 0; d < rank; ++d) {
-    const std::int64_t size = x.shape()[static_cast<std::size_t>(2 + d)];
-    from.sizes.push_back(size);
-    const Tensor &g = columns[static_cast<std::size_t>(rank - 1 - d)];
-    const auto n = static_cast<double>(size);
-    Tensor place =
-        from.align ? (g + 1) * scalarOf((n - 1) / 2, dtype) : ((g + 1) * scalarOf(n, dtype) - 1) * scalarOf(0.5, dtype);
-    // A place outside becomes one inside before it is split into pixels; cubic weights reach outside anyway.
-    if (mode != "cubic" && from.border == Border::Edge)
-      place = clip(place, scalarOf(0, dtype), scalarOf(n - 1, dtype));
-    if (mode != "cubic" && from.border == Border::Reflect)
-      place = from.align ? mirrored(place, 0, n - 1) : mirrored(place, -0.5, n - 0.5);
-    at.push_back(mode == "nearest" ? round(place) : place);
-  }
-  const Tensor y = mode == "nearest" ? from.at(at) : sampled(from, at, mode == "cubic");
-  Shape shape{x.shape()[0], x.shape()[1]};
-  for (std::int64_t d = 0; d < rank; ++d)
-    shape.push_back(grid.shape()[static_cast<std::size_t>(1 + d)]);
-  return reshape(transpose(y, {0, 2, 1}), shape);
+    call.refuse("a grid of shape " + grid.shape().str() + " for images of shape " + shape.str());
+  return Value::ofImages(image::grid_sample(
+      x.images(), grid, {.method = mode, .padding = padding, .align_corners = call.flag("align_corners", false)}));
 }
 
 // The points of a box's bins, for boxes [R]: R * bins * ratio coordinates along one dimension, as [R, bins * ratio].
@@ -339,8 +235,7 @@ Results deformableConvolution(const Call &call) {
     std::vector<Tensor> parts;
     for (std::int64_t group = 0; group < offsetGroups; ++group) {
       const std::int64_t width = channels / offsetGroups;
-      const Sampler from{.pixels = pixelsOf(sliceAlong(x, 1, group * width, (group + 1) * width)),
-                         .sizes = {x.shape()[2], x.shape()[3]}};
+      const Tensor own = transpose(sliceAlong(x, 1, group * width, (group + 1) * width), {0, 2, 3, 1});
       std::vector<Tensor> at;
       for (std::int64_t d = 0; d < 2; ++d) {
         const auto k = static_cast<std::size_t>(d);
@@ -351,11 +246,11 @@ Results deformableConvolution(const Call &call) {
           origins.push_back(
               static_cast<double>(place * window.strides[k] - window.low[k] + element * window.dilations[k]));
         }
-        const Tensor own =
+        const Tensor offset =
             reshape(slice(moved, {0, group, tap, d, 0}, {batch, group + 1, tap + 1, d + 1, count}), {batch, count});
-        at.push_back(own + ofNumbers(origins, dtype, Shape{count}));
+        at.push_back(offset + ofNumbers(origins, dtype, Shape{count}));
       }
-      Tensor part = sampled(from, at, false);
+      Tensor part = image::sample(own, stack(at, -1));
       if (masks.defined())
         part = part * reshape(slice(masks, {0, group, tap, 0}, {batch, group + 1, tap + 1, count}), {batch, count, 1});
       parts.push_back(part);

@@ -1,5 +1,7 @@
-// Resize and Upsample: along each axis, a result is a sum of a few entries with weights that the sizes say.
+// Resize and Upsample, by image::resize.
 #include "onnx/Support.h"
+
+#include "calque/image.h"
 
 #include <cmath>
 
@@ -7,161 +9,76 @@ namespace calque::onnx {
 
 namespace {
 
-struct Options {
-  std::string mode, coordinates, nearest;
-  double cubic = -0.75, extrapolation = 0;
-  bool antialias = false, excludesOutside = false;
+// What is resized: axes with their sizes, -1 for one that is not known and stays. Scales and the region are in
+// `options`.
+struct Sizes {
+  std::vector<std::int64_t> axes, sizes;
 };
 
-double cubicWeight(double x, double a) {
-  x = std::abs(x);
-  if (x <= 1)
-    return ((a + 2) * x - (a + 3)) * x * x + 1;
-  return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
-}
-double linearWeight(double x) { return std::max(0.0, 1 - std::abs(x)); }
-
-// What one result along an axis reads: places, which may be outside, and their weights.
-struct Taps {
-  std::vector<std::int64_t> places;
-  std::vector<double> weights;
-  bool isOutside = false;
-};
-
-double originOf(const Call &call, const Options &options, std::int64_t x, double scale, std::int64_t size,
-                std::int64_t resized, double from, double to) {
-  const double width = scale * static_cast<double>(size), at = static_cast<double>(x);
-  const auto last = static_cast<double>(size - 1);
-  if (options.coordinates == "half_pixel")
-    return (at + 0.5) / scale - 0.5;
-  if (options.coordinates == "half_pixel_symmetric")
-    return static_cast<double>(size) / 2 * (1 - static_cast<double>(resized) / width) + (at + 0.5) / scale - 0.5;
-  if (options.coordinates == "pytorch_half_pixel")
-    return resized == 1 ? -0.5 : (at + 0.5) / scale - 0.5;
-  if (options.coordinates == "asymmetric")
-    return at / scale;
-  if (options.coordinates == "align_corners")
-    return width == 1 ? 0 : at * last / (width - 1);
-  if (options.coordinates == "tf_half_pixel_for_nn")
-    return (at + 0.5) / scale;
-  if (options.coordinates == "tf_crop_and_resize")
-    return from * last + (width == 1 ? (to - from) * last / 2 : at * (to - from) * last / (width - 1));
-  call.refuse("attribute 'coordinate_transformation_mode' is '" + options.coordinates + "'");
-}
-
-Taps tapsOf(const Call &call, const Options &options, double x, double scale, std::int64_t size) {
-  Taps taps;
-  const double below = std::floor(x);
-  if (options.mode == "nearest") {
-    double place;
-    if (options.nearest == "round_prefer_floor")
-      place = std::ceil(x - 0.5);
-    else if (options.nearest == "round_prefer_ceil")
-      place = std::floor(x + 0.5);
-    else if (options.nearest == "floor")
-      place = below;
-    else if (options.nearest == "ceil")
-      place = std::ceil(x);
-    else
-      call.refuse("attribute 'nearest_mode' is '" + options.nearest + "'");
-    return {{static_cast<std::int64_t>(place)}, {1}};
-  }
-  const bool isCubic = options.mode == "cubic";
-  if (!isCubic && options.mode != "linear")
-    call.refuse("attribute 'mode' is '" + options.mode + "'");
-  // An image that shrinks is smoothed by a wider kernel.
-  const double stretch = options.antialias ? std::min(scale, 1.0) : 1.0, reach = (isCubic ? 2 : 1) / stretch;
-  double sum = 0;
-  for (double place = std::floor(x - reach) + 1; place < x + reach + 1e-9; ++place) {
-    double weight = isCubic ? cubicWeight((place - x) * stretch, options.cubic) : linearWeight((place - x) * stretch);
-    if (options.excludesOutside && (place < 0 || place >= static_cast<double>(size)))
-      weight = 0;
-    taps.places.push_back(static_cast<std::int64_t>(place));
-    taps.weights.push_back(weight);
-    sum += weight;
-  }
-  if (options.antialias || options.excludesOutside)
-    for (double &weight : taps.weights)
-      weight /= sum;
-  return taps;
-}
-
-Tensor resizeAlong(const Call &call, const Options &options, const Tensor &x, std::int64_t axis, std::int64_t resized,
-                   double scale, double from, double to) {
-  const std::int64_t size = x.shape()[static_cast<std::size_t>(axis)];
-  std::vector<Taps> all;
-  std::size_t most = 0;
-  bool someOutside = false;
-  for (std::int64_t i = 0; i < resized; ++i) {
-    const double origin = originOf(call, options, i, scale, size, resized, from, to);
-    all.push_back(tapsOf(call, options, origin, scale, size));
-    all.back().isOutside =
-        options.coordinates == "tf_crop_and_resize" && (origin < 0 || origin > static_cast<double>(size - 1));
-    someOutside = someOutside || all.back().isOutside;
-    most = std::max(most, all.back().places.size());
-  }
-  Shape along(static_cast<std::size_t>(x.rank()), 1);
-  along[static_cast<std::size_t>(axis)] = resized;
-  Tensor y;
-  for (std::size_t tap = 0; tap < most; ++tap) {
-    std::vector<std::int64_t> places;
-    std::vector<double> weights;
-    bool allOne = true;
-    for (const Taps &each : all) {
-      const bool has = tap < each.places.size();
-      places.push_back(has ? std::clamp<std::int64_t>(each.places[tap], 0, size - 1) : 0);
-      weights.push_back(has ? each.weights[tap] : 0);
-      allOne = allOne && weights.back() == 1;
-    }
-    Tensor part = pick(x, places, axis);
-    if (!allOne)
-      part = part * ofNumbers(weights, x.dtype(), along);
-    y = y.defined() ? y + part : part;
-  }
-  if (someOutside) {
-    std::vector<double> outside;
-    for (const Taps &each : all)
-      outside.push_back(each.isOutside);
-    y = where(ofNumbers(outside, DType::Bool, along), scalarOf(options.extrapolation, x.dtype()), y);
-  }
-  return y;
-}
-
-Tensor resizeAll(const Call &call, const Options &options, Tensor x, const std::vector<std::int64_t> &axes,
-                 const std::vector<std::int64_t> &sizes, const std::vector<double> &scales,
-                 const std::vector<double> &roi) {
-  const DType dtype = x.dtype();
-  const bool computes = options.mode != "nearest" && !is_floating(dtype);
-  if (computes)
-    x = cast(x, DType::Float32);
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    const double from = roi.empty() ? 0 : roi[i], to = roi.empty() ? 1 : roi[i + axes.size()];
-    const Size &size = x.shape()[static_cast<std::size_t>(axes[i])];
-    if (scales[i] == 1 && (!size.is_known() || size == sizes[i]) && options.coordinates != "tf_crop_and_resize")
+Results resizeAll(const Call &call, const Sizes &all, const image::ResizeOptions &given) {
+  const Value &x = call.value(0);
+  const Shape shape = call.tensor(0).shape();
+  image::ResizeOptions options = given;
+  options.scales.clear();
+  options.region.clear();
+  std::vector<std::int64_t> axes, sizes;
+  std::vector<double> ends;
+  const std::size_t count = all.axes.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const Size &size = shape[static_cast<std::size_t>(all.axes[i])];
+    const double begin = given.region.empty() ? 0 : given.region[i],
+                 end = given.region.empty() ? 1 : given.region[i + count];
+    const bool isWhole = given.coordinates != "tf_crop_and_resize" || (begin == 0 && end == 1);
+    if (given.scales[i] == 1 && (!size.is_known() || size == all.sizes[i]) && isWhole)
       continue;
-    x = resizeAlong(call, options, x, axes[i], sizes[i], scales[i], from, to);
+    // Channels stay last where they are.
+    axes.push_back(!x.isImages() || all.axes[i] == 0 ? all.axes[i]
+                   : all.axes[i] == 1                ? static_cast<std::int64_t>(shape.size()) - 1
+                                                     : all.axes[i] - 1);
+    sizes.push_back(all.sizes[i]);
+    options.scales.push_back(given.scales[i]);
+    options.region.push_back(begin);
+    ends.push_back(end);
   }
-  return computes ? cast(round(x), dtype) : x;
+  if (axes.empty())
+    return x;
+  options.region.insert(options.region.end(), ends.begin(), ends.end());
+  options.axes = axes;
+  if (x.isImages())
+    return Value::ofImages(image::resize(x.images(), sizes, options));
+  return image::resize(call.tensor(0), sizes, options);
+}
+
+void requireOneOf(const Call &call, const char *attribute, const std::string &value,
+                  std::initializer_list<const char *> values) {
+  if (std::ranges::find(values, value) == values.end())
+    call.refuse("attribute '" + std::string(attribute) + "' is '" + value + "'");
 }
 
 Results resize(const Call &call) {
   const Tensor x = call.tensor(0);
   const Shape shape = x.shape();
-  Options options{.mode = call.text("mode", "nearest"),
-                  .coordinates =
-                      call.text("coordinate_transformation_mode", call.version() < 11 ? "asymmetric" : "half_pixel"),
-                  .nearest = call.text("nearest_mode", call.version() < 11 ? "floor" : "round_prefer_floor"),
-                  .cubic = call.number("cubic_coeff_a", -0.75f),
-                  .extrapolation = call.number("extrapolation_value", 0),
-                  .antialias = call.flag("antialias", false),
-                  .excludesOutside = call.flag("exclude_outside", false)};
+  image::ResizeOptions options{
+      .method = call.text("mode", "nearest"),
+      .coordinates = call.text("coordinate_transformation_mode", call.version() < 11 ? "asymmetric" : "half_pixel"),
+      .antialias = call.flag("antialias", false),
+      .rounding = call.text("nearest_mode", call.version() < 11 ? "floor" : "round_prefer_floor"),
+      .cubic_coefficient = call.number("cubic_coeff_a", -0.75f),
+      .exclude_outside = call.flag("exclude_outside", false),
+      .extrapolation = call.number("extrapolation_value", 0)};
+  requireOneOf(call, "mode", options.method, {"nearest", "linear", "cubic"});
+  requireOneOf(call, "nearest_mode", options.rounding, {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
+  requireOneOf(call, "coordinate_transformation_mode", options.coordinates,
+               {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "asymmetric", "align_corners",
+                "tf_half_pixel_for_nn", "tf_crop_and_resize"});
+  options.antialias = options.antialias && options.method != "nearest";
   std::vector<std::int64_t> axes = call.axes(call.integers("axes"), x.rank());
   if (axes.empty())
     for (std::int64_t i = 0; i < x.rank(); ++i)
       axes.push_back(i);
   const std::size_t at = call.version() < 11 ? 1 : 2;
   auto has = [&](std::size_t i) { return call.has(i) && !call.numbers(i).empty(); };
-  std::vector<double> scales, roi;
+  std::vector<double> &scales = options.scales, &roi = options.region;
   std::vector<std::int64_t> sizes;
   const std::string policy = call.text("keep_aspect_ratio_policy", "stretch");
   if (has(at)) {
@@ -203,7 +120,7 @@ Results resize(const Call &call) {
     roi = call.numbers(1);
   if (!roi.empty() && roi.size() != 2 * axes.size())
     call.refuse("a roi of " + std::to_string(roi.size()) + " numbers for " + std::to_string(axes.size()) + " axes");
-  return resizeAll(call, options, x, axes, sizes, scales, roi);
+  return resizeAll(call, {axes, sizes}, options);
 }
 
 Results upsample(const Call &call) {
@@ -221,8 +138,13 @@ Results upsample(const Call &call) {
                         ? -1
                         : static_cast<std::int64_t>(std::floor(static_cast<double>(std::int64_t(size)) * scales[i])));
   }
-  const Options options{.mode = call.text("mode", "nearest"), .coordinates = "asymmetric", .nearest = "floor"};
-  return resizeAll(call, options, x, axes, sizes, scales, {});
+  const image::ResizeOptions options{.method = call.text("mode", "nearest"),
+                                     .coordinates = "asymmetric",
+                                     .rounding = "floor",
+                                     .exclude_outside = false,
+                                     .scales = scales};
+  requireOneOf(call, "mode", options.method, {"nearest", "linear"});
+  return resizeAll(call, {axes, sizes}, options);
 }
 
 constexpr Operator kTable[] = {
