@@ -199,7 +199,16 @@ private:
   const Scanner &scan_;
 };
 
-Dense made(const Type &type, std::span<const std::byte> bytes, bool isSplat) {
+// Constants of so many elements have them one by one: sizes and places must be known while tracing.
+constexpr std::size_t kSmall = 256;
+
+Dense made(const Type &type, std::span<const std::byte> bytes, bool isSplat, std::size_t count) {
+  if (isSplat && count <= kSmall) {
+    std::vector<std::byte> all;
+    for (std::size_t i = 0; i < count; ++i)
+      all.insert(all.end(), bytes.begin(), bytes.end());
+    return {type, tensor_from_bytes(*type.dtype, all, type.shape()), false};
+  }
   return {type, tensor_from_bytes(*type.dtype, bytes, isSplat ? Shape{} : type.shape()), isSplat};
 }
 
@@ -217,20 +226,20 @@ Dense elementsOfBytes(std::string_view bytes, const Type &type, const Scanner &s
                   std::to_string(count) + " or an eighth of them");
     if (given.size() == 1 && (given[0] == std::byte(0xFF) || given[0] == std::byte(0))) {
       const auto one = static_cast<std::byte>(given[0] != std::byte(0));
-      return made(type, std::span(&one, 1), true);
+      return made(type, std::span(&one, 1), true, count);
     }
     std::vector<std::byte> bools(count);
     for (std::size_t i = 0; i < count; ++i)
       bools[i] = std::byte(isPacked ? (std::to_integer<unsigned>(given[i / 8]) >> (i % 8)) & 1U
                                     : given[i] != std::byte(0));
-    return made(type, bools, false);
+    return made(type, bools, false, count);
   }
   if (given.size() == width && count != 1)
-    return made(type, given, true);
+    return made(type, given, true, count);
   if (given.size() / width != count || given.size() % width != 0)
     scan.refuse("elements have " + std::to_string(given.size()) + " bytes, but " + type.str() + " takes " +
                 std::to_string(count) + " times " + std::to_string(width));
-  return made(type, given, false);
+  return made(type, given, false, count);
 }
 
 Dense readElements(std::string_view text, const Type &type, const Scanner &scan) {
@@ -257,11 +266,11 @@ Dense readElements(std::string_view text, const Type &type, const Scanner &scan)
   Elements read(text, *type.dtype, scan);
   read.read();
   if (read.count == 1 && read.deepest == 0)
-    return made(type, read.bytes, !type.dims.empty());
+    return made(type, read.bytes, !type.dims.empty(), count);
   if (read.count != count || (count != 0 && static_cast<std::size_t>(read.deepest) != type.dims.size()))
     scan.refuse(std::to_string(read.count) + " elements in " + std::to_string(read.deepest) +
                 " brackets are given, but the type is " + type.str());
-  return made(type, read.bytes, false);
+  return made(type, read.bytes, false, count);
 }
 
 } // namespace calque::stablehlo

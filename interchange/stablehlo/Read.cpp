@@ -57,6 +57,9 @@ private:
         attribute(); // devices, which change no numbers
         scan.expect("=", "of a mesh");
         scan.balanced();
+        Attributes ignored;
+        if (scan.sees("{"))
+          dictionary(ignored);
       } else if (scan.accept("\"builtin.module\"")) {
         genericModule(module);
       } else if (scan.accept("\"func.func\"")) {
@@ -238,12 +241,15 @@ private:
       scan.refuse("a value has no name");
     return name;
   }
-  int define(const std::string &name, int count = 1) {
-    if (count < 1 || count > 1 << 20)
-      scan.refuse("'%" + name + "' has " + std::to_string(count) + " values");
+  void requireNew(const std::string &name) const {
     for (const Names &each : names_)
       if (each.contains(name))
         scan.refuse("a second value '%" + name + "'");
+  }
+  int define(const std::string &name, int count = 1) {
+    if (count < 1 || count > 1 << 20)
+      scan.refuse("'%" + name + "' has " + std::to_string(count) + " values");
+    requireNew(name);
     const int first = values_;
     values_ += count;
     names_.back().emplace(name, Named{first, count});
@@ -323,6 +329,7 @@ private:
     int count = 0;
     while (scan.peek() == '%') {
       std::string name = valueName();
+      requireNew(name);
       std::int64_t many = 1;
       if (scan.accept(":"))
         many = scan.integer("of values");
@@ -351,6 +358,8 @@ private:
       whileLoop(made);
     else if (made.name == "stablehlo.reduce")
       reduce(made);
+    else if (made.name == "chlo.scan" || made.name == "stablehlo.scan")
+      scanned(made);
     else
       pretty(made, count);
     location();
@@ -463,6 +472,8 @@ private:
       const char c = scan.peek();
       if (c == '%') {
         made.operands.push_back(use());
+      } else if (c == '<' && made.name.starts_with("sdy.")) {
+        scan.balanced(); // how a tensor is laid out on devices
       } else if (c == ',' || c == '(' || c == ')') {
         scan.advance();
       } else if (c == '@') {
@@ -654,6 +665,27 @@ private:
                   std::to_string(soFar.size()));
     soFar.insert(soFar.end(), elements.begin(), elements.end());
     made.regions.push_back(region(soFar));
+  }
+
+  // chlo.scan(%x) inits(%carry) dimension = 0 { ... } : (...) -> (...)
+  void scanned(Operation &made) {
+    operandList(made);
+    const std::size_t inputs = made.operands.size();
+    if (!scan.acceptWord("inits"))
+      scan.refuse("expected the beginnings of a scan");
+    operandList(made);
+    const std::size_t carries = made.operands.size() - inputs;
+    made.attributes["operandSegmentSizes"] =
+        listOf({static_cast<std::int64_t>(inputs), static_cast<std::int64_t>(carries)});
+    if (!scan.acceptWord("dimension"))
+      scan.refuse("expected the dimension of a scan");
+    scan.expect("=", "before the dimension of a scan");
+    made.attributes["dimension"] = listOf({scan.integer("as the dimension of a scan")}).list[0];
+    if (scan.acceptWord("attributes"))
+      dictionary(made.attributes);
+    made.regions.push_back(region());
+    scan.expect(":", "before the type of a scan");
+    functionType(made.operandTypes, made.types);
   }
 
   //===-- What is read last ---------------------------------------------------------------------===//

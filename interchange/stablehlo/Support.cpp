@@ -60,6 +60,8 @@ Tensor padded(const Tensor &x, const Numbers &low, const Numbers &high, const Te
                       std::ranges::all_of(high, [](auto n) { return n == 0; });
   if (isSame)
     return x;
+  if (is_complex(x.dtype()))
+    return complex(padded(real(x), low, high, real(value)), padded(imag(x), low, high, imag(value)));
   if (const std::optional<Number> number = numberOf(value))
     return pad(x, low, high, *number);
   const Tensor isInside = pad(full(x.shape(), true, DType::Bool), low, high, false);

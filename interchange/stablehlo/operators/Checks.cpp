@@ -2,6 +2,7 @@
 #include "stablehlo/Checks.h"
 
 #include "calque/assertions.h"
+#include "calque/function.h"
 
 #include <cmath>
 
@@ -76,8 +77,13 @@ Results expectClose(const Call &call) {
   const Tensor x = call.tensor(0), y = expected(call);
   requireSame(call, x, y);
   const std::int64_t most = call.integer("max_ulp_difference", 3);
-  require(call, isClose(x, y, static_cast<double>(most)),
-          "values differ by more than " + std::to_string(most) + " steps of their type");
+  std::string what = "values differ by more than " + std::to_string(most) + " steps of their type";
+  if (executing_eagerly() && is_inexact(x.dtype()) && !is_complex(x.dtype()) && std::int64_t(x.size()) > 0) {
+    const Tensor a = cast(x, DType::Float64), b = cast(y, DType::Float64);
+    const Tensor relative = max(abs(a - b)) / max(abs(b));
+    what += ", by " + std::to_string(1e9 * hostNumbers(relative)[0]) + "e-9 of the largest one";
+  }
+  require(call, isClose(x, y, static_cast<double>(most)), what);
   return {};
 }
 

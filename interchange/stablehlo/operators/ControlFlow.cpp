@@ -114,6 +114,39 @@ Results loop(const Call &call) {
   return ofTensors(call, while_loop(decide, next, tensors, {}, call.where()));
 }
 
+// Slices along a dimension one after the other, with values that pass from one to the next.
+Results scanned(const Call &call) {
+  refuseInBodies(call);
+  const Numbers counts = call.integers("operandSegmentSizes");
+  call.requireCount(counts, 2, "operandSegmentSizes");
+  if (counts[0] < 1 || counts[1] < 0 || counts[0] + counts[1] != static_cast<std::int64_t>(call.size()))
+    call.refuse("operandSegmentSizes don't fit " + std::to_string(call.size()) + " operands");
+  const auto inputs = static_cast<std::size_t>(counts[0]);
+  std::vector<Tensor> xs = call.tensors(0, inputs);
+  const std::vector<Tensor> initial = call.tensors(inputs);
+  const std::int64_t axis = call.axis(call.integer("dimension"), xs[0].rank());
+  for (Tensor &x : xs)
+    x = moveaxis(x, call.axis(axis, x.rank()), 0);
+  const std::size_t carries = initial.size();
+  auto step = [&](const std::vector<Tensor> &carry, const std::vector<Tensor> &slices) {
+    std::vector<Value> arguments(slices.begin(), slices.end());
+    arguments.insert(arguments.end(), carry.begin(), carry.end());
+    const std::vector<Tensor> made = call.tensorsOf(call.run(call.region(0), std::move(arguments)), "a result");
+    if (made.size() < carries)
+      call.refuse("its body gives " + std::to_string(made.size()) + " values, of which " + std::to_string(carries) +
+                  " are passed on");
+    const auto end = made.end() - static_cast<std::ptrdiff_t>(carries);
+    return std::pair(std::vector<Tensor>(end, made.end()), std::vector<Tensor>(made.begin(), end));
+  };
+  const auto [last, stacked] = scan(step, initial, xs, {.reverse = call.flag("is_reverse", false)}, call.where());
+  Results all;
+  for (const Tensor &each : stacked)
+    all.push_back(moveaxis(each, 0, axis));
+  for (const Tensor &each : last)
+    all.push_back(each);
+  return all;
+}
+
 Results called(const Call &call) {
   std::vector<Value> arguments;
   for (std::size_t i = 0; i < call.size(); ++i)
@@ -125,6 +158,7 @@ Results called(const Call &call) {
 }
 
 constexpr Operator kTable[] = {
+    {"chlo.scan", 1, kAnyNumber, scanned, Trait::Control, 1},
     {"func.call", 0, kAnyNumber, called, Trait::Control},
     {"stablehlo.case", 1, 1, chosen, Trait::Control, kAnyNumber},
     {"stablehlo.composite", 0, kAnyNumber, called, Trait::Control},

@@ -2,6 +2,7 @@
 #include "stablehlo/Checks.h"
 
 #include "calque/assertions.h"
+#include "calque/control_flow.h"
 #include "calque/linalg.h"
 #include "calque/operation.h"
 
@@ -104,6 +105,56 @@ Results gesdd(const Call &call) {
   return {a, made.s, made.u, made.vh, noError(call, 4)};
 }
 
+// What LAPACK's geqrf leaves of A: R on and above the diagonal, below it the reflectors I - tau v v^T, whose v have 1 on
+// the diagonal. They are made one after the other, by a loop.
+Results geqrf(const Call &call) {
+  const Tensor a = call.tensor(0);
+  const std::int64_t rank = a.rank();
+  if (rank < 2 || is_complex(a.dtype()))
+    call.refuse("a tensor of rank " + std::to_string(rank) + " and the type " + name_of(a.dtype()));
+  const Size m = a.shape()[static_cast<std::size_t>(rank - 2)], n = a.shape()[static_cast<std::size_t>(rank - 1)];
+  const Tensor rows = iota({m}, DType::Int64), columns = iota({n}, DType::Int64);
+  const Tensor scales = zeros(call.shape(1), a.dtype());
+  const Tensor places = iota({scales.shape()[static_cast<std::size_t>(rank - 2)]}, DType::Int64);
+  const auto [factors, tau] = for_range(
+      0, size(places), std::tuple(a, scales), [&](const Tensor &j, const std::tuple<Tensor, Tensor> &at) {
+        const auto &[now, scale] = at;
+        const Tensor x = take(now, j, -1); // [..., m]
+        const Tensor alpha = expand_dims(take(x, j, -1), {rank - 2});
+        const Tensor below = sum(square(where(rows > j, x, 0)), rank - 2, true);
+        const Tensor isDone = equal(below, 0);
+        const Tensor beta = where(isDone, alpha, -copysign(sqrt(square(alpha) + below), alpha));
+        const Tensor factor = where(isDone, 0, (beta - alpha) / where(isDone, 1, beta));
+        const Tensor v = where(rows > j, x / where(isDone, 1, alpha - beta), cast(equal(rows, j), x.dtype()));
+        const Tensor wide = expand_dims(v, {rank - 1});
+        const Tensor product = sum(wide * now, rank - 2, true); // v^T A
+        const Tensor reflected = now - expand_dims(factor, {rank - 1}) * wide * product;
+        const Tensor column = expand_dims(where(equal(rows, j), beta, where(rows > j, v, x)), {rank - 1});
+        return std::tuple(where(columns > j, reflected, where(equal(columns, j), column, now)),
+                          where(equal(places, j), factor, scale));
+      });
+  return {factors, tau};
+}
+
+// The matrix of which these are the reflectors, as many columns as are given.
+Results orgqr(const Call &call) {
+  const Tensor a = call.tensor(0), tau = call.tensor(1);
+  const std::int64_t rank = a.rank();
+  if (rank < 2 || tau.rank() != rank - 1 || is_complex(a.dtype()))
+    call.refuse("tensors of the ranks " + std::to_string(rank) + " and " + std::to_string(tau.rank()));
+  const Size m = a.shape()[static_cast<std::size_t>(rank - 2)], n = a.shape()[static_cast<std::size_t>(rank - 1)];
+  const Tensor rows = iota({m}, DType::Int64), columns = iota({n}, DType::Int64);
+  const Tensor start = broadcast_to(cast(equal(expand_dims(rows, {1}), columns), a.dtype()), a.shape());
+  const Tensor count = size(tau, rank - 2);
+  return for_range(0, count, start, [&](const Tensor &i, const Tensor &q) {
+    const Tensor j = count - 1 - i;
+    const Tensor v = where(rows > j, take(a, j, -1), cast(equal(rows, j), a.dtype()));
+    const Tensor wide = expand_dims(v, {rank - 1});
+    const Tensor factor = expand_dims(take(tau, j, -1), {rank - 2, rank - 1});
+    return q - factor * wide * sum(wide * q, rank - 2, true);
+  });
+}
+
 // JAX asserts what it found of sizes when it exported a function.
 Results shapeAssertion(const Call &call) {
   assert_true(call.tensor(0), call.word("error_message", "an assertion about sizes does not hold"));
@@ -130,13 +181,17 @@ constexpr Target kTargets[] = {
     {"check.expect_almost_eq", expectNear},
     {"check.expect_close", expectClose},
     {"check.expect_eq", expectEqual},
+    {"lapack_dgeqrf_ffi", geqrf},
     {"lapack_dgesdd_ffi", gesdd},
     {"lapack_dgetrf_ffi", getrf},
+    {"lapack_dorgqr_ffi", orgqr},
     {"lapack_dpotrf_ffi", potrf},
     {"lapack_dsyevd_ffi", syevd},
     {"lapack_dtrsm_ffi", trsm},
+    {"lapack_sgeqrf_ffi", geqrf},
     {"lapack_sgesdd_ffi", gesdd},
     {"lapack_sgetrf_ffi", getrf},
+    {"lapack_sorgqr_ffi", orgqr},
     {"lapack_spotrf_ffi", potrf},
     {"lapack_ssyevd_ffi", syevd},
     {"lapack_strsm_ffi", trsm},

@@ -128,6 +128,24 @@ Results arcTangent(const Call &call) {
 Results powered(const Call &call) { return pow(call.tensor(0), call.tensor(1)); }
 Results finite(const Call &call) { return isfinite(call.tensor(0)); }
 Results leadingZeros(const Call &call) { return as(count_leading_zeros(call.tensor(0)), call.dtype()); }
+// The upper half of the bits of a product.
+Results highProduct(const Call &call) {
+  const Tensor x = call.tensor(0), y = call.tensor(1);
+  const DType dtype = x.dtype();
+  const auto width = static_cast<std::int64_t>(8 * size_of(dtype));
+  if (width < 64) {
+    const DType wide = is_unsigned(dtype) ? DType::UInt64 : DType::Int64;
+    return cast(right_shift(mul(cast(x, wide), cast(y, wide)), width), dtype);
+  }
+  // Products of halves of 32 bits, of which the upper ones have the sign.
+  const DType plain = DType::UInt64;
+  const Tensor low = bitwise_and(x, 0xFFFFFFFF), otherLow = bitwise_and(y, 0xFFFFFFFF);
+  const Tensor high = right_shift(x, 32), otherHigh = right_shift(y, 32);
+  const Tensor lowest = right_shift(mul(cast(low, plain), cast(otherLow, plain)), 32);
+  const Tensor middle = mul(high, otherLow) + cast(lowest, dtype);
+  const Tensor rest = mul(low, otherHigh) + bitwise_and(middle, 0xFFFFFFFF);
+  return mul(high, otherHigh) + right_shift(middle, 32) + right_shift(rest, 32);
+}
 Results populated(const Call &call) { return as(popcount(call.tensor(0)), call.dtype()); }
 Results leftShifted(const Call &call) { return left_shift(call.tensor(0), call.tensor(1)); }
 Results clamped(const Call &call) {
@@ -172,7 +190,7 @@ Results converted(const Call &call) {
   if (x.dtype() == to)
     return given;
   if (is_complex(x.dtype()) && !is_complex(to))
-    return to == DType::Bool ? not_equal(x, scalarOf(0, x.dtype())) : as(real(x), to);
+    return to == DType::Bool ? not_equal(real(x), 0) : as(real(x), to);
   if (to == DType::Bool)
     return not_equal(x, scalarOf(0, x.dtype()));
   return cast(x, to);
@@ -232,7 +250,9 @@ Results reduced(const Call &call) {
       bits = where(isLarge, bitwise_or(signs, bitsOf(infinity)), bits);
       bits = where(isSmall, signs, bits);
     }
-    return where(isnan(x), x, bitcast(bits, x.dtype()));
+    // Without a mantissa there is no NaN.
+    const Tensor nan = mantissa == 0 ? copysign(scalarOf(INFINITY, x.dtype()), x) : x;
+    return where(isnan(x), nan, bitcast(bits, x.dtype()));
   }
   call.refuse("elements of the type " + std::string(name_of(x.dtype())));
 }
@@ -304,6 +324,7 @@ constexpr Operator kTable[] = {
     CALQUE_EACH("chlo.is_neg_inf", infiniteBelow, 1),
     CALQUE_EACH("chlo.is_pos_inf", infiniteAbove, 1),
     CALQUE_EACH("chlo.lgamma", unary<lgamma>, 1),
+    CALQUE_EACH("chlo.mulhi", highProduct, 2),
     CALQUE_EACH("chlo.next_after", binary<nextafter>, 2),
     CALQUE_EACH("chlo.polygamma", polygammaOf, 2),
     CALQUE_EACH("chlo.sinh", unary<sinh>, 1),

@@ -60,10 +60,50 @@ Results choleskyOf(const Call &call) {
   return isLower ? linalg::cholesky(a) : swapaxes(linalg::cholesky(swapaxes(a, -1, -2)), -1, -2);
 }
 
+// X of A X = B for complex triangles. With rows divided by the diagonal, which is then 1, each number is a block
+// [re, -im; im, re] of a real triangle.
+Tensor complexSolve(Tensor a, Tensor b, bool isLower, bool isUnit) {
+  const std::int64_t rank = a.rank();
+  if (!isUnit) {
+    const Tensor diagonal = expand_dims(calque::diagonal(a, 0, rank - 2, rank - 1), {rank - 1});
+    a = a / diagonal;
+    b = b / diagonal;
+  }
+  auto pairs = [&](const Tensor &first, const Tensor &second, std::int64_t axis) {
+    Shape shape = first.shape();
+    shape[static_cast<std::size_t>(axis)] = Size(-1);
+    return reshape(stack({first, second}, axis + 1), shape);
+  };
+  const std::int64_t row = rank - 2, column = rank - 1;
+  const Tensor upper = pairs(real(a), -imag(a), column), lower = pairs(imag(a), real(a), column);
+  const Tensor solved = linalg::triangular_solve(pairs(upper, lower, row), pairs(real(b), imag(b), row),
+                                                 {.lower = isLower, .unit_diagonal = true});
+  Shape shape = b.shape();
+  shape.push_back(shape.back());
+  shape[static_cast<std::size_t>(column)] = Size(2);
+  const std::vector<Tensor> parts = unstack(reshape(solved, shape), column);
+  return complex(parts[0], parts[1]);
+}
+
 Results triangularSolve(const Call &call) {
   const std::string transposed = call.word("transpose_a", "NO_TRANSPOSE");
   if (transposed != "NO_TRANSPOSE" && transposed != "TRANSPOSE" && transposed != "ADJOINT")
     call.refuse("transpose_a is '" + transposed + "'");
+  if (is_complex(call.dtype())) {
+    Tensor a = call.tensor(0), b = call.tensor(1);
+    bool isLower = call.flag("lower", false), isTransposed = transposed != "NO_TRANSPOSE";
+    const bool isLeft = call.flag("left_side", true);
+    if (transposed == "ADJOINT")
+      a = conj(a);
+    if (!isLeft) // X A = B is A^T X^T = B^T
+      b = swapaxes(b, -1, -2);
+    if (isTransposed == isLeft) {
+      a = swapaxes(a, -1, -2);
+      isLower = !isLower;
+    }
+    const Tensor x = complexSolve(a, b, isLower, call.flag("unit_diagonal", false));
+    return isLeft ? x : swapaxes(x, -1, -2);
+  }
   return linalg::triangular_solve(call.tensor(0), call.tensor(1),
                                   {.lower = call.flag("lower", false),
                                    .transpose = transposed != "NO_TRANSPOSE",

@@ -50,7 +50,7 @@ Results bits(const Call &call) {
     count *= each;
   const std::vector<Tensor> parts = unstack(state);
   const bool isWide = size_of(dtype) == 8;
-  // Two words of 32 bits from each counter: one number of 64 bits, or one in each half of the result.
+  // Two words of 32 bits from each counter: one number of 64 bits, or or two next to each other.
   const std::int64_t counters = isWide ? count : (count + 1) / 2;
   const Tensor counter = parts[1] + cast(iota({Size(counters)}, DType::Int64), DType::UInt64);
   const std::array<Tensor, 2> made =
@@ -60,7 +60,7 @@ Results bits(const Call &call) {
     numbers = bitwise_or(cast(made[0], DType::UInt64),
                          left_shift(cast(made[1], DType::UInt64), cast(word(32), DType::UInt64)));
   else
-    numbers = split(concat({made[0], made[1]}, 0), {count, -1}, 0)[0];
+    numbers = split(ravel(stack({made[0], made[1]}, 1)), {count, -1}, 0)[0];
   const Tensor next = stack({parts[0], parts[1] + cast(ofIntegers({counters}, {}), DType::UInt64)});
   return {next, reshape(as(numbers, dtype), shape)};
 }

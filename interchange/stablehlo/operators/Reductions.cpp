@@ -20,8 +20,10 @@ Tensor reducedBy(const std::string &body, const Tensor &x, const Numbers &axes) 
 
 // Whether Calque has a reduction of that body.
 bool isReduction(const std::string &body, DType dtype) {
-  if (body == "add" || body == "multiply")
+  if (body == "add")
     return true;
+  if (body == "multiply")
+    return !is_complex(dtype);
   if (body == "maximum" || body == "minimum")
     return !is_complex(dtype);
   return (body == "and" || body == "or") && dtype == DType::Bool;

@@ -53,6 +53,7 @@ Results token(const Call &) { return Value(); }
 Results first(const Call &call) { return zeros(call.shape(), call.dtype()); }
 
 constexpr Operator kTable[] = {
+    {"sdy.sharding_constraint", 1, 1, same, Trait::Elementwise},
     {"stablehlo.after_all", 0, kAnyNumber, token},
     {"stablehlo.create_token", 0, 0, token},
     {"stablehlo.get_dimension_size", 1, 1, dimensionSize},

@@ -171,8 +171,12 @@ Results sorted(const Call &call) {
 }
 
 Results largest(const Call &call) {
-  const TopK top = top_k(call.tensor(0), call.integer("k"));
-  return {top.values, as(top.indices, call.dtype(1))};
+  const Tensor x = call.tensor(0);
+  if (x.rank() == 0)
+    call.refuse("its operand is a scalar");
+  // NaN with a sign are the smallest, and 0 is larger than -0.
+  const Tensor places = top_k(is_floating(x.dtype()) ? inTotalOrder(x) : x, call.integer("k")).indices;
+  return {take_along_axis(x, places, -1), as(places, call.dtype(1))};
 }
 
 constexpr Operator kTable[] = {
