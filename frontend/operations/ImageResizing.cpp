@@ -60,7 +60,7 @@ double rounded(Rounding rounding, double x) {
 
 // One dimension that is resized.
 struct Dimension {
-  std::int64_t axis, from, to;    // of `from` pixels become `to`
+  std::int64_t axis, from, to;      // of `from` pixels become `to`
   double scale, begin = 0, end = 1; // of the region
 };
 
@@ -91,8 +91,8 @@ const T &lookUp(const std::array<Named<T>, n> &all, const std::string &name, con
   for (const Named<T> &each : all)
     if (name == each.name)
       return each.value;
-  const std::string names = absl::StrJoin(
-      all, "', '", [](std::string *out, const Named<T> &each) { absl::StrAppend(out, each.name); });
+  const std::string names =
+      absl::StrJoin(all, "', '", [](std::string *out, const Named<T> &each) { absl::StrAppend(out, each.name); });
   throw ValueError(absl::StrCat(call.function, ": there is no ", what, " '", name, "'; there are '", names, "'"),
                    call.where);
 }
@@ -263,7 +263,8 @@ Tensor resizeAlong(const Method &method, const Dimension &d, const Tensor &x) {
   Tensor y;
   if (!back.places.empty() && static_cast<std::int64_t>(back.places.size()) <= kMostWork * work)
     y = custom_gradient([&](const Tensor &x) {
-      return std::pair(summed(all, d.axis, x), [back, axis = d.axis](const Tensor &g) { return summed(back, axis, g); });
+      return std::pair(summed(all, d.axis, x),
+                       [back, axis = d.axis](const Tensor &g) { return summed(back, axis, g); });
     })(x);
   else
     y = summed(all, d.axis, x);
@@ -281,9 +282,8 @@ std::vector<Dimension> dimensionsOf(const Tensor &x, const std::vector<std::int6
   std::vector<std::int64_t> axes = options.axes.numbers();
   if (axes.empty()) {
     if (x.rank() <= static_cast<std::int64_t>(count))
-      throw ShapeError(absl::StrCat(call.function, ": images of ", count,
-                                    " dimensions that are resized have rank ", count + 1, " or more, unlike ",
-                                    typeOf(x), "; without channels, give the axes"),
+      throw ShapeError(absl::StrCat(call.function, ": images of ", count, " dimensions that are resized have rank ",
+                                    count + 1, " or more, unlike ", typeOf(x), "; without channels, give the axes"),
                        call.where);
     axes.resize(count);
     std::iota(axes.begin(), axes.end(), x.rank() - 1 - static_cast<std::int64_t>(count));
@@ -291,7 +291,8 @@ std::vector<Dimension> dimensionsOf(const Tensor &x, const std::vector<std::int6
   axes = call.axes(axes, x);
   auto require = [&](const char *what, std::size_t found, std::size_t expected) {
     if (found != expected)
-      throw ValueError(absl::StrCat(call.function, ": there must be ", expected, " ", what, ", not ", found), call.where);
+      throw ValueError(absl::StrCat(call.function, ": there must be ", expected, " ", what, ", not ", found),
+                       call.where);
   };
   require("axes", axes.size(), count);
   if (!options.scales.empty())
@@ -311,7 +312,8 @@ std::vector<Dimension> dimensionsOf(const Tensor &x, const std::vector<std::int6
       throw ShapeError(absl::StrCat(call.function, ": there is no pixel along axis ", axes[i], " of ", typeOf(x)),
                        call.where);
     const std::int64_t from = size;
-    Dimension d{axes[i], from, sizes[i], static_cast<double>(sizes[i]) / static_cast<double>(std::max<std::int64_t>(from, 1))};
+    Dimension d{axes[i], from, sizes[i],
+                static_cast<double>(sizes[i]) / static_cast<double>(std::max<std::int64_t>(from, 1))};
     if (!options.scales.empty())
       d.scale = options.scales[i];
     if (sizes[i] > 0 && !(d.scale > 0 && std::isfinite(d.scale)))

@@ -17,16 +17,16 @@ namespace {
 
 //===-- Places ----------------------------------------------------------------------------------===//
 
-enum class Method : std::uint8_t { Nearest, Linear, Cubic };
+enum class Interpolation : std::uint8_t { Nearest, Linear, Cubic };
 enum class Padding : std::uint8_t { Zeros, Border, Reflection };
 
-Method methodOf(const SampleOptions &options, const ArrayCall &call) {
+Interpolation interpolationOf(const SampleOptions &options, const ArrayCall &call) {
   if (options.method == "nearest")
-    return Method::Nearest;
+    return Interpolation::Nearest;
   if (options.method == "linear")
-    return Method::Linear;
+    return Interpolation::Linear;
   if (options.method == "cubic")
-    return Method::Cubic;
+    return Interpolation::Cubic;
   throw ValueError(
       absl::StrCat(call.function, ": the method is 'nearest', 'linear' or 'cubic', not '", options.method, "'"),
       call.where);
@@ -52,9 +52,9 @@ struct Given {
   Given(const Operand &x, const Operand &at, const ArrayCall &call)
       : images(detail::floatsOf(x, call)), places(detail::floatsOf(at, call)), dtype(images.dtype()) {
     auto refuse = [&](const char *what) {
-      throw ShapeError(absl::StrCat(call.function, ": ", what, ": the images are ", typeOf(images), ", the places ",
-                                    typeOf(places)),
-                       call.where);
+      throw ShapeError(
+          absl::StrCat(call.function, ": ", what, ": the images are ", typeOf(images), ", the places ", typeOf(places)),
+          call.where);
     };
     const Shape shape = images.shape(), other = places.shape();
     if (shape.size() < 3 || other.size() < 2)
@@ -126,11 +126,11 @@ Tap tapAt(const Line &line, const Tensor &place, const Tensor &weight) {
           .weight = weight};
 }
 
-std::vector<Tap> tapsOf(const Line &line, Method method, const Tensor &x) {
-  if (method == Method::Nearest)
+std::vector<Tap> tapsOf(const Line &line, Interpolation method, const Tensor &x) {
+  if (method == Interpolation::Nearest)
     return {tapAt(line, round(line.near(x)), {})};
   // Cubic weights reach outside of the image in any case.
-  const bool isCubic = method == Method::Cubic;
+  const bool isCubic = method == Interpolation::Cubic;
   const Tensor near = isCubic ? (line.padding == Padding::Zeros ? line.near(x) : x) : line.near(x);
   const Tensor whole = floor(near), part = near - whole;
   if (!isCubic)
@@ -145,7 +145,7 @@ std::vector<Tap> tapsOf(const Line &line, Method method, const Tensor &x) {
 
 Tensor sampled(const Given &given, const SampleOptions &options, const std::vector<Tensor> &coordinates,
                const ArrayCall &call) {
-  const Method method = methodOf(options, call);
+  const Interpolation method = interpolationOf(options, call);
   const Padding padding = paddingOf(options, call);
   std::vector<std::vector<Tap>> taps;
   std::size_t count = 1;
@@ -208,7 +208,8 @@ Tensor grid_sample(const Operand &images, const Operand &grid, SampleOptions opt
 Suppression non_max_suppression(const Operand &boxesOf, const Operand &scoresOf, std::int64_t most,
                                 SuppressionOptions options) {
   ArrayCall call(boxesOf, "image::non_max_suppression");
-  Tensor boxes = stop_gradient(detail::floatsOf(boxesOf, call)), scores = stop_gradient(detail::floatsOf(scoresOf, call));
+  Tensor boxes = stop_gradient(detail::floatsOf(boxesOf, call)),
+         scores = stop_gradient(detail::floatsOf(scoresOf, call));
   Shape expected = boxes.shape();
   if (boxes.rank() < 2 || !detail::isKnownTo(expected.back(), 4))
     throw ShapeError(absl::StrCat(call.function, ": boxes are [...,n,4], not ", typeOf(boxes)), call.where);
@@ -220,9 +221,9 @@ Suppression non_max_suppression(const Operand &boxesOf, const Operand &scoresOf,
   if (most < 0)
     throw ValueError(absl::StrCat(call.function, ": the number of results must not be negative: ", most), call.where);
   if (!(options.iou_threshold >= 0 && options.iou_threshold <= 1))
-    throw ValueError(absl::StrCat(call.function, ": a threshold of overlaps is between 0 and 1, unlike ",
-                                  options.iou_threshold),
-                     call.where);
+    throw ValueError(
+        absl::StrCat(call.function, ": a threshold of overlaps is between 0 and 1, unlike ", options.iou_threshold),
+        call.where);
   if (is_half(boxes.dtype()))
     boxes = cast(boxes, DType::Float32);
   constexpr double kNone = -std::numeric_limits<double>::infinity();
@@ -248,21 +249,21 @@ Suppression non_max_suppression(const Operand &boxesOf, const Operand &scoresOf,
   results.back() = most;
   const Tensor position = detail::indicesAlong(most, axis, scores.rank());
   const Tensor noIndices = expand_dims(noCount, -1) + position * 0;
-  const auto [indices, count, left] = for_range(
-      0, most, std::tuple(noIndices, noCount, scores),
-      [&](const Tensor &i, const Tensor &indices, const Tensor &count, const Tensor &scores) {
-        const Tensor best = expand_dims(argmax(scores, axis), -1); // [..., 1]
-        auto chosen = [&](const Tensor &each) { return take_along_axis(each, best, axis); };
-        const Tensor isFound = chosen(scores) > kNone;
-        const Tensor height = maximum(minimum(y1, chosen(y1)) - maximum(y0, chosen(y0)), 0),
-                     width = maximum(minimum(x1, chosen(x1)) - maximum(x0, chosen(x0)), 0);
-        const Tensor common = height * width, all = area + chosen(area) - common;
-        // Boxes without an area overlap nothing.
-        const Tensor isSame = logical_and(common > 0, common > options.iou_threshold * all);
-        const Tensor isHere = logical_and(position == cast(i, DType::Int64), isFound);
-        return std::tuple(where(isHere, best, indices), count + cast(squeeze(isFound, -1), DType::Int64),
-                          where(logical_or(isSame, number == best), kNone, scores));
-      });
+  const auto [indices, count, left] =
+      for_range(0, most, std::tuple(noIndices, noCount, scores),
+                [&](const Tensor &i, const Tensor &indices, const Tensor &count, const Tensor &scores) {
+                  const Tensor best = expand_dims(argmax(scores, axis), -1); // [..., 1]
+                  auto chosen = [&](const Tensor &each) { return take_along_axis(each, best, axis); };
+                  const Tensor isFound = chosen(scores) > kNone;
+                  const Tensor height = maximum(minimum(y1, chosen(y1)) - maximum(y0, chosen(y0)), 0),
+                               width = maximum(minimum(x1, chosen(x1)) - maximum(x0, chosen(x0)), 0);
+                  const Tensor common = height * width, all = area + chosen(area) - common;
+                  // Boxes without an area overlap nothing.
+                  const Tensor isSame = logical_and(common > 0, common > options.iou_threshold * all);
+                  const Tensor isHere = logical_and(position == cast(i, DType::Int64), isFound);
+                  return std::tuple(where(isHere, best, indices), count + cast(squeeze(isFound, -1), DType::Int64),
+                                    where(logical_or(isSame, number == best), kNone, scores));
+                });
   return {indices, count};
 }
 

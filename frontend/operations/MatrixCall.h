@@ -23,11 +23,14 @@ public:
 
   Operand operand(const Tensor &x) const { return {x, where}; }
 
-  Tensor apply(schema::OpId op, std::span<const Tensor> operands, std::span<const schema::Attribute> attributes = {}) const {
+  Tensor apply(schema::OpId op, std::span<const Tensor> operands,
+               std::span<const schema::Attribute> attributes = {}) const {
     return detail::apply(op, operands, attributes, where);
   }
 
-  std::vector<Tensor> applyAll(schema::OpId op, const Tensor &x) const { return detail::applyAll(op, {&x, 1}, {}, where); }
+  std::vector<Tensor> applyAll(schema::OpId op, const Tensor &x) const {
+    return detail::applyAll(op, {&x, 1}, {}, where);
+  }
 
   void requireMatrix(const Tensor &x) const {
     if (x.rank() < 2)

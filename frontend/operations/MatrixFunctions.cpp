@@ -265,7 +265,8 @@ Tensor householder_product(const Operand &a, const Operand &tau) {
   const Tensor scales = expand_dims(call.operand(x[1]), {-1});
   const Tensor inner = mul(call.operand(scales), call.operand(product(v, v, true)));
   const Tensor top = mul(call.operand(scales), call.operand(product(v, identity, true)));
-  const Tensor solved = triangular_solve(call.operand(inner), call.operand(top), {.lower = false, .unit_diagonal = true});
+  const Tensor solved =
+      triangular_solve(call.operand(inner), call.operand(top), {.lower = false, .unit_diagonal = true});
   return sub(call.operand(identity), call.operand(product(v, solved, false)));
 }
 
