@@ -2,6 +2,9 @@
 // sources).
 #include "ir/MatrixRule.h"
 
+#include <cmath>
+#include <limits>
+
 using namespace mlir;
 
 namespace calque::ir {
@@ -36,17 +39,27 @@ public:
     return {subtract(re, inner), add(im, outer)};
   }
 
-  // X of V X = B, or with `adjoint` of V^H X = B: as equations of real numbers, twice as large.
-  MatrixParts solve(MatrixParts b, bool adjoint) {
+  // V^-1, of an equation of real numbers that is twice as large. With vectors of length 1 the length of its row i is
+  // the condition number of eigenvalue i, which grows without bounds towards a matrix that has no basis of
+  // eigenvectors. There, half of the digits are lost twice; so such a row is NaN.
+  MatrixParts inverse() {
     const int64_t rows = rank(v.re) - 2, columns = rank(v.re) - 1;
     Value upper = create<ConcatOp>(ValueRange{v.re, negated(v.im)}, columns);
     Value lower = create<ConcatOp>(ValueRange{v.im, v.re}, columns);
     Value matrix = create<ConcatOp>(ValueRange{upper, lower}, rows);
-    Value right = create<ConcatOp>(ValueRange{b.re, b.im}, rows);
+    Value zero = zerosLike(v.re), one = create<SelectOp>(isDiagonal(v.re), constant(1), zero);
+    Value right = create<ConcatOp>(ValueRange{one, zero}, rows);
     auto factors = LuFactorOp::create(builder, location, matrix);
-    Value x = create<LuSolveOp>(matrix, factors.getFactors(), factors.getOrder(), right, adjoint);
-    return {create<ConcatPartOp>(x, ValueRange{b.re, b.im}, rows, 0),
-            create<ConcatPartOp>(x, ValueRange{b.re, b.im}, rows, 1)};
+    Value x = create<LuSolveOp>(matrix, factors.getFactors(), factors.getOrder(), right, false);
+    MatrixParts inverse{create<ConcatPartOp>(x, ValueRange{one, zero}, rows, 0),
+                        create<ConcatPartOp>(x, ValueRange{one, zero}, rows, 1)};
+    Value squares = add(create<MulOp>(inverse.re, inverse.re), create<MulOp>(inverse.im, inverse.im));
+    Value lengths = create<SumOp>(squares, ArrayRef<int64_t>{columns}, true);
+    const bool isDouble = getElementTypeOrSelf(v.re.getType()).isF64();
+    Value bound = constant(std::ldexp(1, isDouble ? 48 : 19)); // 1 / (16 epsilon)
+    Value isLost = create<GreaterOp>(lengths, bound);
+    Value nan = create<SelectOp>(isLost, constant(std::numeric_limits<double>::quiet_NaN()), constant(0));
+    return {add(inverse.re, nan), inverse.im};
   }
 
   // 1 / (w[j] - w[i]) off the diagonal, which has zeros. Infinite for equal eigenvalues.
@@ -73,21 +86,19 @@ public:
     return {subtract(x.re, create<MulOp>(v.re, along)), subtract(x.im, create<MulOp>(v.im, along))};
   }
   // A diagonal matrix of a vector.
-  Value diagonal(Value vector, Value like) {
-    return create<SelectOp>(isDiagonal(like), asRow(vector), constant(0));
-  }
+  Value diagonal(Value vector, Value like) { return create<SelectOp>(isDiagonal(like), asRow(vector), constant(0)); }
 
   const MatrixParts w, v;
 };
 
 } // namespace
 
-// With M = V^-1 dx V, dw is its diagonal, and dV = V (F * M), of which the parts along the vectors, which have length 1,
-// are left out.
+// With M = V^-1 dx V, dw is its diagonal, and dV = V (F * M), of which the parts along the vectors, which have length
+// 1, are left out.
 void EigOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
   EigRule rule(builder, *this);
   Value dx = tangents[0];
-  MatrixParts m = rule.solve({rule.product(dx, rule.v.re), rule.product(dx, rule.v.im)}, false);
+  MatrixParts m = rule.times(rule.inverse(), {rule.product(dx, rule.v.re), rule.product(dx, rule.v.im)});
   auto diagonal = [&](Value x) {
     Value kept = rule.create<SelectOp>(rule.isDiagonal(x), x, rule.constant(0));
     return rule.create<SumOp>(kept, ArrayRef<int64_t>{MatrixRule::rank(x) - 2}, false);
@@ -110,7 +121,7 @@ void EigOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::Smal
     inner.re = rule.add(inner.re, rule.diagonal(cotangents[0], zero));
   if (cotangents[1])
     inner.im = rule.add(inner.im, rule.diagonal(cotangents[1], zero));
-  MatrixParts left = rule.solve(inner, true);
+  MatrixParts left = rule.times(rule.inverse(), inner, true);
   // The real part of left times V^H.
   Value re = rule.product(left.re, rule.v.re, false, true), im = rule.product(left.im, rule.v.im, false, true);
   operandCotangents.assign(1, rule.add(re, im));
@@ -124,8 +135,7 @@ void SylvesterOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm
   MatrixRule rule(builder, getLoc(), getResult());
   Value x = getResult();
   Value y = rule.create<SylvesterOp>(rule.transposed(getA()), rule.transposed(getB()), cotangents[0]);
-  operandCotangents.assign(
-      {rule.negated(rule.product(y, x, false, true)), rule.negated(rule.product(x, y, true)), y});
+  operandCotangents.assign({rule.negated(rule.product(y, x, false, true)), rule.negated(rule.product(x, y, true)), y});
 }
 
 // A dX + dX B = dC - dA X - X dB

@@ -4,8 +4,8 @@
 // A = Z T Z^T has a triangle T with blocks of 2 x 2 for pairs of complex eigenvalues. Roots and logarithms are those of
 // the complex triangle that a rotation of each block makes:
 //   A. Bjorck, S. Hammarling, A Schur method for the square root of a matrix, Linear Algebra Appl. 52/53, 1983;
-//   A. H. Al-Mohy, N. J. Higham, Improved inverse scaling and squaring algorithms for the matrix logarithm, SIAM J. Sci.
-//   Comput. 34, 2012; N. J. Higham, Functions of matrices, SIAM, 2008, chapter 11.
+//   A. H. Al-Mohy, N. J. Higham, Improved inverse scaling and squaring algorithms for the matrix logarithm, SIAM J.
+//   Sci. Comput. 34, 2012; N. J. Higham, Functions of matrices, SIAM, 2008, chapter 11.
 #include "runtime/libraries/Batches.h"
 #include "runtime/libraries/SquareMatrices.h"
 
@@ -238,7 +238,7 @@ ComplexMatrix logarithmOfTriangle(const ComplexMatrix &t) {
     near(i, i) = expm1(std::log(t(i, i)) / scale);
   ComplexMatrix sum(n), column(n);
   for (const auto &[x, weight] : kPoints)
-    for (int64_t j = 0; j < n; ++j)     // of (1 + x N)^-1 N
+    for (int64_t j = 0; j < n; ++j) // of (1 + x N)^-1 N
       for (int64_t i = j + 1; i-- > 0;) {
         Complex rest = near(i, j);
         for (int64_t k = i + 1; k <= j; ++k)
@@ -256,11 +256,12 @@ ComplexMatrix logarithmOfTriangle(const ComplexMatrix &t) {
     const Complex a = t(i, i), b = t(i + 1, i + 1), difference = b - a;
     Complex quotient = 1.0 / a;
     if (difference != Complex()) {
-      const Complex logarithms = sum(i + 1, i + 1) - sum(i, i), ratio = difference / (b + a);
-      constexpr double kPi = 3.14159265358979323846;
-      const bool isFar = std::abs(a) < std::abs(b) / 2 || std::abs(b) < std::abs(a) / 2 || std::abs(ratio) > 0.9;
-      const double windings = std::ceil((logarithms.imag() - kPi) / (2 * kPi));
-      quotient = (isFar ? logarithms : 2.0 * std::atanh(ratio) + Complex(0, 2 * kPi * windings)) / difference;
+      const Complex logarithms = sum(i + 1, i + 1) - sum(i, i), ratio = difference / (b + a), whole = b / a;
+      constexpr double kPi = 3.14159265358979323846, kFar = 1e100;
+      const Complex turns(0, 2 * kPi * std::ceil((logarithms.imag() - kPi) / (2 * kPi)));
+      const bool isNear = std::abs(ratio) < 0.9, isFar = !(std::abs(whole) < kFar && std::abs(whole) > 1 / kFar);
+      // The logarithms themselves lose digits where they are large and alike.
+      quotient = (isNear ? 2.0 * std::atanh(ratio) + turns : isFar ? logarithms : std::log(whole) + turns) / difference;
     }
     sum(i, i + 1) = t(i, i + 1) * quotient;
   }

@@ -159,8 +159,9 @@ CALQUE_API Tensor expm(const Operand &a);
 // Eigenvalues w [..., n] and eigenvectors, the columns of V [..., n, n], of general matrices: A V = V diag(w). Both are
 // complex, complex64 of float32. Values come in no particular order, complex ones next to their conjugates. Vectors
 // have length 1 and a real largest element, and neither their order nor their phase should be what a loss depends on.
-// Gradients of vectors are infinite or NaN for equal values; those of a matrix without a basis of eigenvectors are a
-// LinAlgError. NaN for a matrix with NaN or infinities.
+// Gradients of vectors are infinite or NaN for equal values. All gradients are NaN for a matrix without a basis of
+// eigenvectors, and for one so near to it that the condition number of an eigenvalue is more than 1 / (4
+// sqrt(epsilon)). NaN for a matrix with NaN or infinities.
 struct Eig {
   Tensor values, vectors;
 };
@@ -198,7 +199,8 @@ CALQUE_API Tensor solve_toeplitz(const Operand &column, const Operand &row, cons
 
 // X of A X = B, where A has only a diagonal and the elements next to it. diagonal, lower and upper are [n]: row i of A
 // has lower[i], diagonal[i] and upper[i], of which lower[0] and upper[n - 1] are not read. B is [n] or [n, k]. By
-// elimination without exchanged rows, for which A should be positive definite or have a dominant diagonal.
+// elimination without exchanged rows, for which A should be positive definite or have a dominant diagonal. Of the sizes
+// n alone may be unknown while tracing.
 CALQUE_API Tensor solve_tridiagonal(const Operand &lower, const Operand &diagonal, const Operand &upper,
                                     const Operand &b);
 // The same of blocks: lower, diagonal and upper are [n, s, s], and B is [n, s] or [n, s, k]. Rows are exchanged within
