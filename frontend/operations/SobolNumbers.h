@@ -1,5 +1,5 @@
-// Made by direction_numbers.py: the direction numbers of Joe and Kuo (Constructing Sobol sequences with better two-dimensional
-// projections, SIAM Journal on Scientific Computing 30, 2008), a row for each dimension.
+// Made by direction_numbers.py: the direction numbers of Joe and Kuo (Constructing Sobol sequences with better
+// two-dimensional projections, SIAM Journal on Scientific Computing 30, 2008), a row for each dimension.
 #ifndef CALQUE_FRONTEND_OPERATIONS_SOBOLNUMBERS_H
 #define CALQUE_FRONTEND_OPERATIONS_SOBOLNUMBERS_H
 

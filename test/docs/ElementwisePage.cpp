@@ -54,7 +54,7 @@ TEST(ElementwisePage, Tail) {
 
 TEST(ElementwisePage, CensoredTimes) {
   Tensor shape = scalar(2.5f), ends = tensor({1.0f, 4.0f});
-  Tensor survives = gammaincc(shape, ends);                                                                        // {0.849, 0.156}
+  Tensor survives = gammaincc(shape, ends);                                                    // {0.849, 0.156}
   Tensor byShape = grad([&](const Tensor &a) { return sum(log(gammaincc(a, ends))); })(shape); // of the log-likelihood
   expectNear(survives, {0.849145f, 0.1562356f});
   EXPECT_NEAR(byShape.item<float>(), 1.157186, 1e-4);

@@ -180,13 +180,13 @@ CALQUE_API Tensor logaddexp(const Operand &x, const Operand &y);
 
 // The derivative of order n of digamma: (-1)^(n + 1) n! zeta(n + 1, x), digamma for n = 0 and trigamma for n = 1. For n
 // above 1 it is infinite at 0 and at negative integers, and NaN at other negative numbers. Its derivative is the next
-// order, up to the last one. ValueError for n below 0, and for n whose factorial the type of x does not have: above 34, of
-// float64 above 170 and of float16 above 8. DTypeError for types other than floats.
+// order, up to the last one. ValueError for n below 0, and for n whose factorial the type of x does not have: above 34,
+// of float64 above 170 and of float16 above 8. DTypeError for types other than floats.
 CALQUE_API Tensor polygamma(std::int64_t n, const Operand &x);
 
 // x is significand * 2^exponent, where the magnitude of the significand is in [0.5, 1); 0, infinities and NaN are
-// significands with the exponent 0. The exponents are int32. The gradient passes to the significand. DTypeError for types
-// other than floats.
+// significands with the exponent 0. The exponents are int32. The gradient passes to the significand. DTypeError for
+// types other than floats.
 struct Frexp {
   Tensor significand, exponent;
 };
