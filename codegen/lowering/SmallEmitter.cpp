@@ -329,14 +329,21 @@ int64_t SmallEmitter::offsetOf(int64_t element, Type type) {
   return static_cast<int64_t>(sizeof(runtime::Entry)) + element * ir::ElementType(type).bytes();
 }
 
+// A bool takes a byte. Halves are there as their bits: LLVM's types are chosen here, and bfloat16 is none of them
+// later.
 Value SmallEmitter::inMemory(Value element) {
-  return ir::ElementType(element.getType()).isBool()
-             ? arith::ExtUIOp::create(builder, location, builder.getI8Type(), element).getResult()
-             : element;
+  const ir::ElementType type(element.getType());
+  if (type.isHalf())
+    return arith::BitcastOp::create(builder, location, type.asBits(), element);
+  return type.isBool() ? arith::ExtUIOp::create(builder, location, builder.getI8Type(), element).getResult() : element;
 }
 
 Value SmallEmitter::fromMemory(Value address, Type type) {
-  if (!ir::ElementType(type).isBool())
+  const ir::ElementType element(type);
+  if (element.isHalf())
+    return arith::BitcastOp::create(builder, location, type,
+                                    LLVM::LoadOp::create(builder, location, element.asBits(), address));
+  if (!element.isBool())
     return LLVM::LoadOp::create(builder, location, type, address);
   Value byte = LLVM::LoadOp::create(builder, location, builder.getI8Type(), address);
   return arith::TruncIOp::create(builder, location, type, byte);

@@ -79,6 +79,16 @@ TEST_P(Halves, AccumulateInFloat32) {
       EXPECT_NEAR(valuesOf(found)[i], exact[i], 0.51 * epsilon * std::fabs(exact[i]) + 1e-6);
 }
 
+// The iterations of a small loop are kept on a stack.
+TEST_P(Halves, HaveGradientsOfSmallLoops) {
+  auto f = [](const Tensor &x, const Tensor &n) {
+    return grad(
+        [&](const Tensor &x) { return for_range(0, n, x, [](const Tensor &, const Tensor &x) { return x * x; }); })(x);
+  };
+  const Tensor x = cast(scalar(1.5f), GetParam()), n = scalar<std::int64_t>(2);
+  EXPECT_EQ(valuesOf(both(f, x, n)), (std::vector<double>{13.5}));
+}
+
 TEST_P(Halves, HaveGradients) {
   std::mt19937 random(8);
   const Tensor x = cast(randomTensor(random, {4, 6}, 0.5, 2), GetParam()),
