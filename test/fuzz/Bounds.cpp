@@ -21,7 +21,15 @@ Real distance(Real a, Real b) {
   Real d = std::fabs(a - b);
   return std::isnan(d) ? kUnknown : d;
 }
-Real epsilonOf(DType dtype) { return dtype == DType::Float32 ? 0x1p-23L : dtype == DType::Float64 ? 0x1p-52L : 0; }
+Real epsilonOf(DType dtype) { // 0 of integers
+  return dispatch(
+      dtype, []<typename T>(std::type_identity<T>) { return static_cast<Real>(std::numeric_limits<T>::epsilon()); });
+}
+Real leastNormalOf(DType dtype) {
+  return dispatch(dtype,
+                  []<typename T>(std::type_identity<T>) { return static_cast<Real>(std::numeric_limits<T>::min()); });
+}
+Real leastPositiveOf(DType dtype) { return leastNormalOf(dtype) * epsilonOf(dtype); }
 Real largestOf(DType dtype) {
   return dispatch(dtype,
                   []<typename T>(std::type_identity<T>) { return static_cast<Real>(std::numeric_limits<T>::max()); });
@@ -31,6 +39,8 @@ Real leastOf(DType dtype) {
       dtype, []<typename T>(std::type_identity<T>) { return static_cast<Real>(std::numeric_limits<T>::lowest()); });
 }
 Real approximation(DType dtype, Real value) {
+  if (is_half(dtype)) // as float32, and rounded
+    return approximation(DType::Float32, value) + epsilonOf(dtype) * std::fabs(value) + leastPositiveOf(dtype);
   return dtype == DType::Float32 ? 2e-6L + 1e-6L * std::fabs(value) : 1e-14L + 1e-14L * std::fabs(value);
 }
 
@@ -111,11 +121,15 @@ Num Sum::finish() const {
     return {total, off, apart};
   if (call->machine && magnitude > largestOf(dtype))
     return {total, kUnknown, kUnknown};
-  int precision = dtype == DType::Float32 ? 24 : 53;
+  // Halves are added up in float32, and the sum is rounded.
+  const DType in = is_half(dtype) ? DType::Float32 : dtype;
+  int precision = in == DType::Float32 ? 24 : 53;
   bool exact = lowest == INT_MAX || (lowest > -140 && magnitude <= std::ldexp(Real(1), precision + lowest));
-  Real own = exact && call->machine ? 0 : (static_cast<Real>(terms) + 2) * epsilonOf(dtype) * magnitude;
+  Real own = exact && call->machine ? 0 : (static_cast<Real>(terms) + 2) * epsilonOf(in) * magnitude;
   if (!exact)
-    own += static_cast<Real>(terms) * (dtype == DType::Float32 ? 0x1p-149L : 0x1p-1074L);
+    own += static_cast<Real>(terms) * (in == DType::Float32 ? 0x1p-149L : 0x1p-1074L);
+  if (!exact && is_half(dtype))
+    own += epsilonOf(dtype) * std::fabs(total) + leastPositiveOf(dtype);
   bool orderMatters = !exact && (terms > 2 || (terms == 2 && products));
   // A sum may begin with +0 or with its first term.
   Real zero = total == 0 ? kTiny : 0;

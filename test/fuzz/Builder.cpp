@@ -242,7 +242,7 @@ void Builder::userOperation() {
   auto fits = [](const TensorType &type) { return is_floating(type.dtype); };
   int first = existing(fits);
   if (first < 0)
-    first = input(data({random.chance(0.5) ? DType::Float64 : DType::Float32, palette.shape(random)}));
+    first = input(data({palette.type(random.chance(0.5) ? DType::Float64 : DType::Float32), palette.shape(random)}));
   if (first < 0)
     return;
   Step step{OpId::Extern, {first}, {which}, {}, 0, {}};
@@ -367,7 +367,7 @@ Made Builder::finish() {
   if (program.results.empty() && !values.empty() && !failed())
     program.results.push_back(values.back());
   if (!numInputs && program.results.empty())
-    input(data({DType::Float32, {}}));
+    input(data({palette.type(DType::Float32), {}}));
   if (program.results.empty() || (numInputs && random.chance(0.05)))
     program.results.push_back(random.below(numInputs)); // an argument that is returned
   if (random.chance(0.05))

@@ -27,6 +27,8 @@ std::string number(DType dtype, Real value) {
     os << whole;
     return os.str();
   }
+  if (is_half(dtype))
+    return std::string(name_of(dtype)) + "(" + number(DType::Float32, value) + ")";
   std::string type = dtype == DType::Float32 ? "float" : "double";
   if (std::isnan(value))
     return "std::numeric_limits<" + type + ">::quiet_NaN()";

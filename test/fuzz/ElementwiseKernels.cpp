@@ -102,11 +102,14 @@ void elementwiseBy(const Call &call, const std::function<Real(const Real *)> &f,
       } else if (roundings > 0 &&
                  !(call.machine && (isExact || (roundings == 1 && dtype == DType::Float32)) && exactOperands))
         own = roundings * epsilonOf(dtype) * std::fabs(value);
+      // Numbers that are too small for all digits of a half are common.
+      if (is_half(dtype) && roundings != 0 && value != 0 && std::fabs(value) < 4 * leastNormalOf(dtype))
+        own += leastPositiveOf(dtype);
       // The references don't promise the sign of a zero.
       if (value == 0)
         own = std::max(own, kTiny);
       own +=
-          roundings != 0 && std::fabs(value) < 1e-30L && value != 0 ? (dtype == DType::Float32 ? 1e-37L : 1e-307L) : 0;
+          roundings != 0 && std::fabs(value) < 1e-30L && value != 0 ? (dtype == DType::Float64 ? 1e-307L : 1e-37L) : 0;
     }
     call.out(i) = seal(call, value, off, apart, own, 0);
   }

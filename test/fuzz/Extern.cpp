@@ -64,7 +64,7 @@ int numOperandsOfExtern(std::int64_t operation) { return operation == 0 ? 1 : 2;
 std::vector<TensorType> typesOfExtern(std::int64_t operation, const std::vector<TensorType> &operands) {
   if (operation < 0 || operation >= kExternOperations ||
       static_cast<int>(operands.size()) != numOperandsOfExtern(operation) || !is_floating(operands[0].dtype) ||
-      operands.back() != operands[0])
+      is_half(operands[0].dtype) || operands.back() != operands[0])
     return {};
   return operands;
 }

@@ -97,12 +97,13 @@ bool isLeftOut(OpId op) {
   return op == OpId::OrderedExtern || reason.find("complex numbers") != std::string_view::npos;
 }
 
-Generator::Generator(double nativeShare) : nativeShare(nativeShare), strategies(std::make_unique<Strategies>()) {}
+Generator::Generator(double nativeShare, bool halves)
+    : nativeShare(nativeShare), halves(halves), strategies(std::make_unique<Strategies>()) {}
 Generator::~Generator() = default;
 
 Made Generator::make(std::uint64_t seed, std::uint64_t palette) {
   if (!pool || pool->seed != palette)
-    pool = std::make_unique<Pool>(*strategies, palette);
+    pool = std::make_unique<Pool>(*strategies, palette, halves);
   // A draw may come to nothing; the next one of the same seed is tried.
   for (std::uint64_t attempt = 0;; ++attempt) {
     try {

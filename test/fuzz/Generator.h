@@ -25,7 +25,8 @@ struct Made {
 class Generator {
 public:
   // `nativeShare`: of the branches and loops. A program with one takes some ten times as long.
-  explicit Generator(double nativeShare = 0.02);
+  // `halves`: programs have float16 or bfloat16, and float32, in place of float32 and float64.
+  explicit Generator(double nativeShare = 0.02, bool halves = false);
   ~Generator();
   // The program of a seed; the same in every process. Programs of one palette share types, so that they share eager
   // code.
@@ -33,6 +34,7 @@ public:
 
 private:
   const double nativeShare;
+  const bool halves;
   std::unique_ptr<Strategies> strategies;
   std::unique_ptr<Pool> pool; // of the last palette
 };

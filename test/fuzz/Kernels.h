@@ -22,6 +22,9 @@ constexpr Real kTiny = 1e-4000L;
 // 0 for equal ones, which NaNs are; unknown where there is no number for it.
 Real distance(Real a, Real b);
 Real epsilonOf(DType dtype);
+// The smallest number above 0 that has all digits, and the smallest one.
+Real leastNormalOf(DType dtype);
+Real leastPositiveOf(DType dtype);
 Real largestOf(DType dtype);
 Real leastOf(DType dtype);
 // What the polynomials that stand for exp, sin and so on may be off by; test/operations holds them to the same.

@@ -67,7 +67,7 @@ void boundProduct(const Call &call, const std::vector<Num> &x, Num &product) {
     least *= largest > 0 ? std::min<Real>(1, std::fabs(each.value)) : 1;
   }
   bool isFinite = std::all_of(x.begin(), x.end(), [](const Num &each) { return std::isfinite(each.value); });
-  Real smallest = call.dtype() == DType::Float32 ? 0x1p-126L : 0x1p-1022L;
+  Real smallest = leastNormalOf(call.dtype());
   if (call.machine && isFinite && is_floating(call.dtype()) &&
       (!(magnitude < largestOf(call.dtype())) || least < smallest))
     product = {product.value, kUnknown, kUnknown};

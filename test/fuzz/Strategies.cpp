@@ -14,7 +14,10 @@ namespace {
 // Types that a message names: what a rule tells a user to pass.
 std::vector<TensorType> typesIn(const std::string &message) {
   std::vector<TensorType> types;
-  for (DType dtype : kDTypes) {
+  for (const DTypeInfo &info : calque::kDTypes) {
+    const DType dtype = info.dtype;
+    if (is_complex(dtype))
+      continue;
     std::string name = std::string(name_of(dtype)) + "[";
     for (std::size_t at = message.find(name); at != std::string::npos; at = message.find(name, at + 1)) {
       if (at && std::isalnum(static_cast<unsigned char>(message[at - 1])))
@@ -37,7 +40,7 @@ std::vector<TensorType> typesIn(const std::string &message) {
 
 } // namespace
 
-Palette::Palette(std::uint64_t seed) {
+Palette::Palette(std::uint64_t seed, bool halves) {
   Random random(seed);
   bool large = random.chance(0.2);
   mostElements = large ? 6000 : 160;
@@ -62,7 +65,9 @@ Palette::Palette(std::uint64_t seed) {
       shapes[rank].push_back(Shape(rank, 1));
   // The types that programs had first are as frequent as all others.
   const DType other = kDTypes[random.below(random.chance(0.6) ? 5 : kNumDTypes)];
-  dtypes = {random.chance(0.6) ? DType::Float32 : DType::Float64, other};
+  if (halves)
+    half = seed % 2 ? DType::BFloat16 : DType::Float16;
+  dtypes = {type(random.chance(0.6) ? DType::Float32 : DType::Float64), type(other)};
 }
 
 Strategies::Strategies() {
@@ -115,7 +120,7 @@ bool Strategies::draw(const schema::OperationSchema &schema, const Palette &pale
   DType firstType = DType::Float32;
   for (int k = 0; k < count; ++k) {
     if (k == 0) {
-      firstType = kDTypes[draw.choose(operation.dtype, random)];
+      firstType = palette.type(draw.choose(operation.dtype, random));
       // Few types, so that programs share eager code; where the rule does not take one, the draw comes to nothing.
       if (existing && random.chance(0.6))
         firstType = random.of(palette.dtypes);
@@ -155,7 +160,7 @@ bool Strategies::draw(const schema::OperationSchema &schema, const Palette &pale
       type = draw.operands.back().type;
       break;
     case 5:
-      type = {kDTypes[random.below(kNumDTypes)], palette.shape(random)};
+      type = {palette.type(random.below(kNumDTypes)), palette.shape(random)};
       break;
     case 6:
       type.dims.clear();
@@ -169,7 +174,7 @@ bool Strategies::draw(const schema::OperationSchema &schema, const Palette &pale
         size = size ? 1 + random.below(static_cast<int>(size)) : 0;
       break;
     case 9:
-      type.dtype = kDTypes[random.below(kNumDTypes)];
+      type.dtype = palette.type(random.below(kNumDTypes));
       break;
     case 10:
       type.dims = palette.shape(random, static_cast<int>(type.rank()));
@@ -216,7 +221,7 @@ Attribute Strategies::attribute(AttributeKind kind, Choice &choice, const Palett
   case AttributeKind::Text:
     return std::string(draw.choose(choice, random) ? "same" : "valid");
   case AttributeKind::Type:
-    return kDTypes[draw.choose(choice, random)];
+    return palette.type(draw.choose(choice, random));
   case AttributeKind::Constant: {
     auto data = std::make_shared<schema::ConstantData>();
     data->type = {random.of(palette.dtypes), palette.shape(random, random.below(3))};
@@ -368,7 +373,8 @@ bool Strategies::repair(const schema::OperationSchema &schema, const std::functi
   return false;
 }
 
-Pool::Pool(Strategies &strategies, std::uint64_t seed) : seed(seed), palette(seed), calls(schema::operations().size()) {
+Pool::Pool(Strategies &strategies, std::uint64_t seed, bool halves)
+    : seed(seed), palette(seed, halves), calls(schema::operations().size()) {
   Random random(mix(seed, 1));
   auto contains = [](const auto &list, const auto &x) { return std::find(list.begin(), list.end(), x) != list.end(); };
   auto isCommon = [&](const TensorType &type) {

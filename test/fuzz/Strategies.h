@@ -12,8 +12,7 @@
 
 namespace calque::fuzz {
 
-// Halves are tested by their own rule (ElementTypesTest.cpp): the interpreter's bounds are those of float32 and
-// float64.
+// Programs with halves have others in place of two of these: Palette::type.
 constexpr DType kDTypes[] = {DType::Bool,  DType::Int32, DType::Int64,  DType::Float32, DType::Float64, DType::Int8,
                              DType::Int16, DType::UInt8, DType::UInt16, DType::UInt32,  DType::UInt64};
 constexpr int kNumDTypes = static_cast<int>(std::size(kDTypes));
@@ -24,8 +23,17 @@ struct Palette {
   std::array<std::vector<Shape>, 5> shapes; // by rank
   std::vector<DType> dtypes;
   std::int64_t mostElements = 160;
+  std::optional<DType> half = {}; // of programs with halves
 
-  explicit Palette(std::uint64_t seed);
+  explicit Palette(std::uint64_t seed, bool halves = false);
+  // A half in place of float32, and float32 in place of float64, in programs with halves. So both kinds of programs are
+  // drawn alike, and what a seed means does not depend on the types that there are.
+  DType type(DType drawn) const {
+    if (!half)
+      return drawn;
+    return drawn == DType::Float32 ? *half : drawn == DType::Float64 ? DType::Float32 : drawn;
+  }
+  DType type(int index) const { return type(kDTypes[index]); }
   Shape shape(Random &random, int rank) const {
     return random.of(shapes[static_cast<std::size_t>(std::clamp(rank, 0, 4))]);
   }
@@ -106,7 +114,7 @@ struct Pool {
   Palette palette;
   std::vector<std::vector<Draw>> calls;
 
-  Pool(Strategies &strategies, std::uint64_t seed);
+  Pool(Strategies &strategies, std::uint64_t seed, bool halves);
 };
 
 } // namespace calque::fuzz

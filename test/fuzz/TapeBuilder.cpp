@@ -20,7 +20,7 @@ void Builder::openTape() {
     if (int step = value < 0 ? -1 : program.stepOf(value); step >= 0 && program.steps[step].op == OpId::VariableRead)
       value = -1;
     if (value < 0) {
-      TensorType type{random.chance(0.5) ? DType::Float64 : DType::Float32, palette.shape(random)};
+      TensorType type{palette.type(random.chance(0.5) ? DType::Float64 : DType::Float32), palette.shape(random)};
       if (!fits(type))
         type.dims = {};
       Data values{type, {}};

@@ -79,7 +79,7 @@ bool Builder::tryTransformation(Kind kind) {
     };
     int value = existing(isWanted);
     if (value < 0) {
-      TensorType type{random.chance(0.5) ? DType::Float64 : DType::Float32, palette.shape(random)};
+      TensorType type{palette.type(random.chance(0.5) ? DType::Float64 : DType::Float32), palette.shape(random)};
       if (isStacked && examples > 0)
         type.dims.insert(type.dims.begin(), examples);
       if (kind == Kind::CustomGradient && common.dtype != DType::Bool && !isCaptured)

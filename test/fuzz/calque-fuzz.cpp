@@ -39,6 +39,7 @@ struct Options {
   int questions = 150; // of the shrinker
   int findings = 8;
   int native = 2; // percent of branches and loops
+  bool halves = false;
 };
 
 // Shared between processes.
@@ -60,7 +61,7 @@ template <typename T> T *share() {
   return new (memory) T();
 }
 
-Generator generatorOf(const Options &options) { return Generator(options.native / 100.0); }
+Generator generatorOf(const Options &options) { return Generator(options.native / 100.0, options.halves); }
 
 std::uint64_t seedOf(const Options &options, std::int64_t index) {
   return mix(options.seed, static_cast<std::uint64_t>(index));
@@ -152,7 +153,8 @@ void report(const Options &options, std::int64_t index, const Program &program, 
   }
   std::ostringstream os;
   os << "\n==== program " << index << " of seed " << options.seed << " " << wrong << "\n     again: calque-fuzz --seed "
-     << options.seed << " --native " << options.native << " --only " << index << "\n\n"
+     << options.seed << " --native " << options.native << (options.halves ? " --halves 1" : "") << " --only " << index
+     << "\n\n"
      << toCpp(least) << "\n"
      << ir << "====\n";
   std::cout << os.str() << std::flush;
@@ -300,16 +302,18 @@ int runWorkers(const Options &options) {
 }
 
 int usage(int code) {
-  (code ? std::cerr : std::cout) << "Runs random programs eagerly, compiled, compiled without optimisations and by an "
-                                    "interpreter, and compares.\n\n"
-                                    "  --programs N    how many (2000)\n"
-                                    "  --seed S        of all of them (fresh)\n"
-                                    "  --only I        program I of the seed alone\n"
-                                    "  --print I       program I of the seed as C++, which is not run\n"
-                                    "  --jobs J        processes (as many as the machine has threads)\n"
-                                    "  --native P      percent of the branches and loops that are C++ (2)\n"
-                                    "  --findings F    stop after so many (8)\n"
-                                    "  --questions Q   that a finding is shrunk by (150)\n";
+  (code ? std::cerr : std::cout)
+      << "Runs random programs eagerly, compiled, compiled without optimisations and by an "
+         "interpreter, and compares.\n\n"
+         "  --programs N    how many (2000)\n"
+         "  --seed S        of all of them (fresh)\n"
+         "  --only I        program I of the seed alone\n"
+         "  --print I       program I of the seed as C++, which is not run\n"
+         "  --jobs J        processes (as many as the machine has threads)\n"
+         "  --native P      percent of the branches and loops that are C++ (2)\n"
+         "  --halves H      1: with float16, bfloat16 and float32 in place of float32 and float64\n"
+         "  --findings F    stop after so many (8)\n"
+         "  --questions Q   that a finding is shrunk by (150)\n";
   return code;
 }
 
@@ -343,6 +347,8 @@ int main(int argc, char **argv) {
       options.findings = static_cast<int>(number);
     else if (name == "--native")
       options.native = static_cast<int>(number);
+    else if (name == "--halves")
+      options.halves = number != 0;
     else if (name == "--questions")
       options.questions = static_cast<int>(number);
     else

@@ -21,8 +21,9 @@ std::vector<std::int64_t> keptOf(const Suppression &found) {
 TEST(ImageBoxes, AreThoseOfTorchvision) {
   const Expected &numbers = expected("boxes");
   const Tensor &boxes = numbers.inputs[0], &scores = numbers.inputs[1];
-  const SuppressionOptions options[] = {
-      {.iou_threshold = 0.5, .score_threshold = 0}, {.iou_threshold = 0.2, .score_threshold = 0}, {.score_threshold = 0.6}};
+  const SuppressionOptions options[] = {{.iou_threshold = 0.5, .score_threshold = 0},
+                                        {.iou_threshold = 0.2, .score_threshold = 0},
+                                        {.score_threshold = 0.6}};
   for (std::size_t i = 0; i < 3; ++i) {
     const std::vector<std::int64_t> exact = numbers.outputs[i].to_vector<std::int64_t>();
     for (std::int64_t most : {40, 5}) {
@@ -52,21 +53,26 @@ TEST(ImageBoxes, ComeInBatchesAndUnknownNumbers) {
   for (std::int64_t i : {0, 1})
     EXPECT_EQ(keptOf({found.indices[i], found.count[i]}),
               keptOf(image::non_max_suppression(twice[i], both[i], 8, {.score_threshold = 0.3})));
-  auto open = function([](const Tensor &boxes, const Tensor &scores) { return image::non_max_suppression(boxes, scores, 3); },
-                       {.input_signature = {TensorSpec<double>({kDynamic, 4}), TensorSpec<double>({kDynamic})}});
+  auto open =
+      function([](const Tensor &boxes, const Tensor &scores) { return image::non_max_suppression(boxes, scores, 3); },
+               {.input_signature = {TensorSpec<double>({kDynamic, 4}), TensorSpec<double>({kDynamic})}});
   EXPECT_EQ(keptOf(open(boxes, scores)), keptOf(image::non_max_suppression(boxes, scores, 3)));
   EXPECT_EQ(keptOf(open(zeros({0, 4}, DType::Float64), zeros({0}, DType::Float64))), std::vector<std::int64_t>());
   EXPECT_EQ(keptOf(image::non_max_suppression(zeros({0, 4}), zeros({0}), 3)), std::vector<std::int64_t>());
 }
 
 TEST(ImageBoxes, OfEqualScoresWithoutAreaAndOfNoNumber) {
-  const Tensor boxes = tensor({{0.0f, 0.0f, 2.0f, 2.0f}, {2.0f, 2.0f, 0.0f, 0.0f}, {1.0f, 1.0f, 1.0f, 1.0f}, {5.0f, 5.0f, 6.0f, 6.0f}});
+  const Tensor boxes =
+      tensor({{0.0f, 0.0f, 2.0f, 2.0f}, {2.0f, 2.0f, 0.0f, 0.0f}, {1.0f, 1.0f, 1.0f, 1.0f}, {5.0f, 5.0f, 6.0f, 6.0f}});
   const float nan = std::nanf("");
-  EXPECT_EQ(keptOf(image::non_max_suppression(boxes, tensor({1.0f, 1.0f, 1.0f, nan}), 4)), (std::vector<std::int64_t>{0, 2}));
-  EXPECT_EQ(keptOf(image::non_max_suppression(boxes, tensor({1.0f, 2.0f, 0.0f, 3.0f}), 2)), (std::vector<std::int64_t>{3, 1}));
+  EXPECT_EQ(keptOf(image::non_max_suppression(boxes, tensor({1.0f, 1.0f, 1.0f, nan}), 4)),
+            (std::vector<std::int64_t>{0, 2}));
+  EXPECT_EQ(keptOf(image::non_max_suppression(boxes, tensor({1.0f, 2.0f, 0.0f, 3.0f}), 2)),
+            (std::vector<std::int64_t>{3, 1}));
   EXPECT_EQ(image::non_max_suppression(boxes, ones({4}), 0).indices.shape(), (Shape{0}));
   const Tensor halves = cast(boxes, DType::Float16);
-  EXPECT_EQ(keptOf(image::non_max_suppression(halves, ones({4}, DType::Float16), 4)), (std::vector<std::int64_t>{0, 2, 3}));
+  EXPECT_EQ(keptOf(image::non_max_suppression(halves, ones({4}, DType::Float16), 4)),
+            (std::vector<std::int64_t>{0, 2, 3}));
 }
 
 TEST(ImageBoxes, SayWhatIsWrong) {
@@ -77,8 +83,9 @@ TEST(ImageBoxes, SayWhatIsWrong) {
   EXPECT_CONTAINS(shapeErrorOf({3, 4}, {2}), "there must be a score for each of the boxes");
   EXPECT_CONTAINS(errorOf<ValueError>([] { image::non_max_suppression(zeros({3, 4}), zeros({3}), -1); }),
                   "the number of results must not be negative: -1");
-  EXPECT_CONTAINS(errorOf<ValueError>([] { image::non_max_suppression(zeros({3, 4}), zeros({3}), 1, {.iou_threshold = 2}); }),
-                  "a threshold of overlaps is between 0 and 1, unlike 2");
+  EXPECT_CONTAINS(
+      errorOf<ValueError>([] { image::non_max_suppression(zeros({3, 4}), zeros({3}), 1, {.iou_threshold = 2}); }),
+      "a threshold of overlaps is between 0 and 1, unlike 2");
   EXPECT_CONTAINS(errorOf<DTypeError>([] { image::non_max_suppression(zeros({3, 4}, DType::Int32), zeros({3}), 1); }),
                   "BoxesTest.cpp");
 }

@@ -24,5 +24,6 @@ TEST(ImagesPage, Begins) {
   auto [indices, count] = image::non_max_suppression(boxes, tensor({0.6f, 0.9f, 0.5f}), 3);
   std::cout << indices << ' ' << count << '\n'; // [1 2 0] 2
   // clang-format on
-  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "[[ 3.5714288  5.142857 ]\n [ 9.857143  11.428572 ]]\n[7.5 9. ]\n[1 2 0] 2\n");
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(),
+            "[[ 3.5714288  5.142857 ]\n [ 9.857143  11.428572 ]]\n[7.5 9. ]\n[1 2 0] 2\n");
 }

@@ -53,7 +53,8 @@ TEST(ImageResize, IsThatOfJax) {
           Tensors results;
           for (std::int64_t size : {3, 11})
             for (const char *method : {"linear", "cubic", "lanczos3"})
-              results.push_back(image::resize(x[0], {size}, {.method = method, .antialias = true, .cubic_coefficient = -0.5}));
+              results.push_back(
+                  image::resize(x[0], {size}, {.method = method, .antialias = true, .cubic_coefficient = -0.5}));
           return results;
         },
         {.derivatives = 1, .unknownSizes = false, .tolerance = 1e-13});
@@ -64,19 +65,21 @@ TEST(ImageResize, IsThatOfOnnx) {
     checkAll(std::string(coordinates) + " of ONNX",
              {{.coordinates = coordinates}, {.method = "cubic", .coordinates = coordinates}},
              {.derivatives = 0, .unknownSizes = false, .vmap = false, .tolerance = 1e-6}); // a is a float32 there
-  const ResizeOptions crop{
-      .coordinates = "tf_crop_and_resize", .region = {0.2, -0.3, 0.7, 1.4}, .extrapolation = 9};
+  const ResizeOptions crop{.coordinates = "tf_crop_and_resize", .region = {0.2, -0.3, 0.7, 1.4}, .extrapolation = 9};
   check("crop of ONNX", [&](const Tensors &x) { return image::resize(x[0], {3, 4}, crop); }, kChecks);
-  check("nearest of ONNX",
-        [](const Tensors &x) {
-          Tensors results;
-          for (const char *rounding : {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"})
-            for (const char *coordinates : {"half_pixel", "asymmetric"})
-              results.push_back(image::resize(x[0], {6, 3}, {.method = "nearest", .coordinates = coordinates, .rounding = rounding}));
-          return results;
-        },
-        kChecks);
-  check("scales of ONNX", [](const Tensors &x) { return image::resize(x[0], {6, 3}, {.scales = {1.6, 0.7}}); }, kChecks);
+  check(
+      "nearest of ONNX",
+      [](const Tensors &x) {
+        Tensors results;
+        for (const char *rounding : {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"})
+          for (const char *coordinates : {"half_pixel", "asymmetric"})
+            results.push_back(
+                image::resize(x[0], {6, 3}, {.method = "nearest", .coordinates = coordinates, .rounding = rounding}));
+        return results;
+      },
+      kChecks);
+  check(
+      "scales of ONNX", [](const Tensors &x) { return image::resize(x[0], {6, 3}, {.scales = {1.6, 0.7}}); }, kChecks);
 }
 
 TEST(ImageResize, RoundsBytes) {
@@ -114,7 +117,8 @@ TEST(ImageResize, TakesBatchesOfUnknownSizeAndAxes) {
   EXPECT_EQ(image::resize(x, {0, 3}).shape(), (Shape{2, 0, 3, 2}));
   expectSameBits(image::resize(x, {4, 5}, {.method = "cubic"}), x);
   const Tensor flags = tensor<bool>({true, false}, {2, 1});
-  EXPECT_EQ(image::resize(flags, {4}, {.method = "nearest"}).to_vector<bool>(), (std::vector<bool>{true, true, false, false}));
+  EXPECT_EQ(image::resize(flags, {4}, {.method = "nearest"}).to_vector<bool>(),
+            (std::vector<bool>{true, true, false, false}));
 }
 
 TEST(ImageResize, SaysWhatIsWrong) {
@@ -135,8 +139,10 @@ TEST(ImageResize, SaysWhatIsWrong) {
   EXPECT_CONTAINS(valueErrorOf({7, 3}, {.scales = {2, 0}}), "a scale must be a finite number above 0, not 0");
   EXPECT_CONTAINS(valueErrorOf({7, 3}, {.region = {0, 1}}), "there must be 4 numbers of the region, not 2");
   EXPECT_CONTAINS(errorOf<ShapeError>([] { image::resize(zeros({4, 5}), {7, 3}); }), "without channels, give the axes");
-  EXPECT_CONTAINS(errorOf<ShapeError>([] { image::resize(zeros({0, 5, 1}), {7, 3}); }), "there is no pixel along axis 0");
-  EXPECT_CONTAINS(errorOf<DTypeError>([] { image::resize(zeros({4, 5, 1}, DType::Bool), {7, 3}); }), "image::resize: takes");
+  EXPECT_CONTAINS(errorOf<ShapeError>([] { image::resize(zeros({0, 5, 1}), {7, 3}); }),
+                  "there is no pixel along axis 0");
+  EXPECT_CONTAINS(errorOf<DTypeError>([] { image::resize(zeros({4, 5, 1}, DType::Bool), {7, 3}); }),
+                  "image::resize: takes");
   EXPECT_CONTAINS(errorOf<DTypeError>([] { image::resize(zeros({4, 5, 1}, DType::Complex64), {7, 3}); }),
                   "ResizeTest.cpp");
   EXPECT_CONTAINS(errorOf<StateError>([] {

@@ -39,8 +39,8 @@ TEST(ImageSample, IsThatOfPyTorch) {
 TEST(ImageSample, HasDerivatives) {
   std::mt19937 random(3);
   const Tensor x = randomTensor(random, {2, 3, 4, 2});
-  const Tensor places = tensor<double>(
-      {{{{0.3, 1.7}, {1.2, 2.6}, {-0.4, 3.3}}}, {{{2.3, -0.7}, {5.4, 9.8}, {1.6, 0.4}}}});
+  const Tensor places =
+      tensor<double>({{{{0.3, 1.7}, {1.2, 2.6}, {-0.4, 3.3}}}, {{{2.3, -0.7}, {5.4, 9.8}, {1.6, 0.4}}}});
   for (const char *method : {"linear", "cubic", "nearest"})
     for (const char *padding : {"zeros", "border", "reflection"}) {
       SCOPED_TRACE(std::string(method) + ' ' + padding);
@@ -66,9 +66,10 @@ TEST(ImageSample, PlacesAreIndices) {
 TEST(ImageSample, TakesUnknownSizes) {
   for (const char *padding : {"zeros", "border", "reflection"}) {
     const Expected &numbers = expected(std::string("grid bilinear ") + padding);
-    auto f = function([&](const Tensor &x, const Tensor &grid) { return image::grid_sample(x, grid, {.padding = padding}); },
-                      {.input_signature = {TensorSpec<double>({kDynamic, kDynamic, kDynamic, kDynamic}),
-                                           TensorSpec<double>({kDynamic, kDynamic, kDynamic, 2})}});
+    auto f =
+        function([&](const Tensor &x, const Tensor &grid) { return image::grid_sample(x, grid, {.padding = padding}); },
+                 {.input_signature = {TensorSpec<double>({kDynamic, kDynamic, kDynamic, kDynamic}),
+                                      TensorSpec<double>({kDynamic, kDynamic, kDynamic, 2})}});
     expectClose(f(numbers.inputs[0], numbers.inputs[1]), numbers.outputs[0], 1e-12);
     EXPECT_EQ(f(zeros({0, 3, 3, 1}, DType::Float64), zeros({0, 2, 2, 2}, DType::Float64)).shape(), (Shape{0, 2, 2, 1}));
     EXPECT_EQ(f.trace_count(), 1);
@@ -100,7 +101,8 @@ TEST(ImageSample, SaysWhatIsWrong) {
                   "the method is 'nearest', 'linear' or 'cubic', not 'bilinear'");
   EXPECT_CONTAINS(errorOf<ValueError>([&] { image::grid_sample(x, grid, {.padding = "mirror"}); }),
                   "the padding is 'zeros', 'border' or 'reflection', not 'mirror'");
-  EXPECT_CONTAINS(errorOf<DTypeError>([&] { image::sample(zeros({2, 4, 5, 2}, DType::UInt8), grid); }), "SampleTest.cpp");
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { image::sample(zeros({2, 4, 5, 2}, DType::UInt8), grid); }),
+                  "SampleTest.cpp");
 }
 
 } // namespace
