@@ -14,13 +14,26 @@ struct Element {
   std::string_view name;
   DType dtype;
 };
-constexpr Element kElements[] = {
-    {"i1", DType::Bool},        {"i8", DType::Int8},     {"i16", DType::Int16},   {"i32", DType::Int32},
-    {"i64", DType::Int64},      {"index", DType::Int64}, {"ui8", DType::UInt8},   {"ui16", DType::UInt16},
-    {"ui32", DType::UInt32},    {"ui64", DType::UInt64}, {"si8", DType::Int8},    {"si16", DType::Int16},
-    {"si32", DType::Int32},     {"si64", DType::Int64},  {"f16", DType::Float16}, {"bf16", DType::BFloat16},
-    {"f32", DType::Float32},    {"f64", DType::Float64}, {"complex<f32>", DType::Complex64},
-    {"complex<f64>", DType::Complex128}};
+constexpr Element kElements[] = {{"i1", DType::Bool},
+                                 {"i8", DType::Int8},
+                                 {"i16", DType::Int16},
+                                 {"i32", DType::Int32},
+                                 {"i64", DType::Int64},
+                                 {"index", DType::Int64},
+                                 {"ui8", DType::UInt8},
+                                 {"ui16", DType::UInt16},
+                                 {"ui32", DType::UInt32},
+                                 {"ui64", DType::UInt64},
+                                 {"si8", DType::Int8},
+                                 {"si16", DType::Int16},
+                                 {"si32", DType::Int32},
+                                 {"si64", DType::Int64},
+                                 {"f16", DType::Float16},
+                                 {"bf16", DType::BFloat16},
+                                 {"f32", DType::Float32},
+                                 {"f64", DType::Float64},
+                                 {"complex<f32>", DType::Complex64},
+                                 {"complex<f64>", DType::Complex128}};
 
 std::optional<DType> dtypeOf(std::string_view name) {
   for (const Element &each : kElements)

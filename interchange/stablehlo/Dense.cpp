@@ -103,10 +103,10 @@ private:
     if (error != std::errc() || end != last)
       wrong(text);
     value = static_cast<T>(isNegative ? std::uint64_t(0) - magnitude : magnitude);
-    const bool fits = isHex                  ? sizeof(T) == 8 || magnitude >> (8 * sizeof(T) % 64) == 0
-                      : isNegative           ? static_cast<std::int64_t>(value) == static_cast<std::int64_t>(-magnitude)
+    const bool fits = isHex        ? sizeof(T) == 8 || magnitude >> (8 * sizeof(T) % 64) == 0
+                      : isNegative ? static_cast<std::int64_t>(value) == static_cast<std::int64_t>(-magnitude)
                       : std::is_signed_v<T> && sizeof(T) == 8 ? magnitude >> 63 == 0
-                                             : static_cast<std::uint64_t>(value) == magnitude;
+                                                              : static_cast<std::uint64_t>(value) == magnitude;
     if (!fits)
       wrong(text);
     return value;
@@ -230,8 +230,8 @@ Dense elementsOfBytes(std::string_view bytes, const Type &type, const Scanner &s
     }
     std::vector<std::byte> bools(count);
     for (std::size_t i = 0; i < count; ++i)
-      bools[i] = std::byte(isPacked ? (std::to_integer<unsigned>(given[i / 8]) >> (i % 8)) & 1U
-                                    : given[i] != std::byte(0));
+      bools[i] =
+          std::byte(isPacked ? (std::to_integer<unsigned>(given[i / 8]) >> (i % 8)) & 1U : given[i] != std::byte(0));
     return made(type, bools, false, count);
   }
   if (given.size() == width && count != 1)

@@ -68,7 +68,7 @@ struct Operation {
   const char *label = nullptr; // "stablehlo.add in line 12 of model.mlir", as long as the process
   std::vector<int> operands;
   std::vector<int> results;
-  std::vector<Type> types; // of the results
+  std::vector<Type> types;        // of the results
   std::vector<Type> operandTypes; // if the text says them
   Attributes attributes;
   std::vector<Region> regions;
@@ -105,6 +105,9 @@ struct Module {
     return nullptr;
   }
 };
+
+// The same text, as long as the process lives: names in errors of compiled code do.
+const char *internedLabel(const std::string &label);
 
 // Reads text. DataError with `file` and the line for what is no StableHLO, and for types, attributes and forms that are
 // not read.

@@ -5,10 +5,10 @@
 namespace calque::stablehlo {
 
 std::vector<Table> operatorTables() {
-  return {checkOperators(),     controlFlowOperators(), convolutionOperators(), customCallOperators(),
-          elementwiseOperators(), gatherOperators(),    matrixOperators(),      movementOperators(),
-          randomOperators(),    reductionOperators(),   scatterOperators(),     shapeOperators(),
-          sortOperators(),      windowOperators()};
+  return {checkOperators(),       controlFlowOperators(), convolutionOperators(), customCallOperators(),
+          elementwiseOperators(), gatherOperators(),      matrixOperators(),      movementOperators(),
+          randomOperators(),      reductionOperators(),   scatterOperators(),     shapeOperators(),
+          sortOperators(),        windowOperators()};
 }
 
 const Operator *findOperator(std::string_view name) {

@@ -10,7 +10,6 @@
 
 namespace calque::stablehlo {
 
-// Names in errors of compiled code live as long as the process.
 const char *internedLabel(const std::string &label) {
   static std::mutex mutex;
   static std::unordered_set<std::string> texts;
@@ -107,8 +106,7 @@ bool fits(const Type &type, const Value &value) {
 
 } // namespace
 
-Program::Program(Module given, std::string name)
-    : module(linked(std::move(given), name)), file(std::move(name)) {}
+Program::Program(Module given, std::string name) : module(linked(std::move(given), name)), file(std::move(name)) {}
 
 std::vector<Value> Program::run(const Function &function, std::vector<Value> arguments,
                                 const SourceLocation &where) const {
@@ -170,8 +168,9 @@ Results Program::runOperation(const Operation &operation, Frame &frame, bool isL
   const Call call(operation, std::move(inputs), runner, isLifted, where);
   const Trait trait = operation.operation->trait;
   if (isLifted && trait == Trait::None)
-    call.refuse("it stands in the body of an operation that is applied to many elements at once, and is no operation on "
-                "single elements");
+    call.refuse(
+        "it stands in the body of an operation that is applied to many elements at once, and is no operation on "
+        "single elements");
   if (trait == Trait::Control) {
     Results results = operation.operation->apply(call);
     if (!isLifted)
@@ -185,8 +184,7 @@ Results Program::runOperation(const Operation &operation, Frame &frame, bool isL
       std::ranges::all_of(operation.types, [](const Type &type) {
         const Shape shape = type.shape();
         return type.isTensor() && shape.is_known() && type.dims.size() <= 4 &&
-               std::ranges::all_of(type.dims, [](std::int64_t size) { return size <= 64; }) &&
-               [&] {
+               std::ranges::all_of(type.dims, [](std::int64_t size) { return size <= 64; }) && [&] {
                  std::int64_t count = 1;
                  for (std::int64_t size : type.dims)
                    count *= size;
@@ -209,7 +207,7 @@ void Program::check(const Operation &operation, const Results &results, const So
   for (std::size_t i = 0; i < results.size(); ++i)
     if (!fits(operation.types[i], results[i]))
       throw ValueError(std::string(operation.label) + ": result " + std::to_string(i) + " is " +
-                           (results[i].isTensor() ? name_of(results[i].dtype()) + results[i].shape().str()
+                           (results[i].isTensor()     ? name_of(results[i].dtype()) + results[i].shape().str()
                             : results[i].isSequence() ? std::string("a tuple")
                                                       : std::string("a token")) +
                            ", but the text says " + operation.types[i].str(),

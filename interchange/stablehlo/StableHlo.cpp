@@ -19,8 +19,8 @@ StableHloPort portOf(const stablehlo::Type &type, const std::string &noted, cons
                      const std::string &function, const SourceLocation &where) {
   const std::string name = noted.empty() ? std::string(what) + " " + std::to_string(i) : noted;
   if (!type.isTensor())
-    throw StateError(std::string(what) + " " + std::to_string(i) + " of '" + function + "' has the type " +
-                         type.str() + ", which is no tensor",
+    throw StateError(std::string(what) + " " + std::to_string(i) + " of '" + function + "' has the type " + type.str() +
+                         ", which is no tensor",
                      where);
   return {name, TensorSpec<>(*type.dtype, type.shape(), name)};
 }
@@ -28,8 +28,7 @@ StableHloPort portOf(const stablehlo::Type &type, const std::string &noted, cons
 std::vector<StableHloPort> inputsOf(const stablehlo::Function &function, const SourceLocation &where) {
   std::vector<StableHloPort> all;
   for (std::size_t i = 0; i < function.body.types.size(); ++i)
-    all.push_back(
-        portOf(function.body.types[i], function.argumentNames[i], "argument", i, function.name, where));
+    all.push_back(portOf(function.body.types[i], function.argumentNames[i], "argument", i, function.name, where));
   return all;
 }
 std::vector<StableHloPort> outputsOf(const stablehlo::Function &function, const SourceLocation &where) {
@@ -62,9 +61,8 @@ const stablehlo::Function &StableHlo::find(const std::string &function, const So
   std::string names;
   for (const std::string &each : functions(where))
     names += (names.empty() ? "'" : ", '") + each + "'";
-  throw LookupError(program.file + " has no public function '" + function + "'; it has " +
-                        (names.empty() ? "none" : names),
-                    where);
+  throw LookupError(
+      program.file + " has no public function '" + function + "'; it has " + (names.empty() ? "none" : names), where);
 }
 
 std::string StableHlo::name(SourceLocation where) const { return program(where).module.name; }
@@ -89,8 +87,8 @@ std::vector<Tensor> StableHlo::call(const std::string &name, const std::vector<T
   const Program &program = *program_;
   const std::vector<StableHloPort> ports = inputsOf(function, where);
   if (inputs.size() != ports.size())
-    throw SignatureError("'" + name + "' of " + program.file + " has " + std::to_string(ports.size()) +
-                             " arguments; " + std::to_string(inputs.size()) + " were given",
+    throw SignatureError("'" + name + "' of " + program.file + " has " + std::to_string(ports.size()) + " arguments; " +
+                             std::to_string(inputs.size()) + " were given",
                          where);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Shape shape = inputs[i].shape(where);
@@ -101,8 +99,7 @@ std::vector<Tensor> StableHlo::call(const std::string &name, const std::vector<T
                            where);
   }
   std::vector<Tensor> results;
-  const auto made =
-      program.run(function, std::vector<stablehlo::Value>(inputs.begin(), inputs.end()), where);
+  const auto made = program.run(function, std::vector<stablehlo::Value>(inputs.begin(), inputs.end()), where);
   const CallSite site(where);
   for (const stablehlo::Value &each : made) {
     if (!each.isTensor())

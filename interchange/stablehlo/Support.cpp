@@ -155,31 +155,31 @@ const calque::Operation &bitcastTo(DType dtype) {
   const std::lock_guard lock(mutex);
   if (const auto found = all.find(dtype); found != all.end())
     return found->second;
-  const calque::Operation made({.name = std::string("stablehlo.bitcast[") + name_of(dtype) + "]",
-                        .types =
-                            [dtype](const std::vector<TensorSpec<>> &in) {
-                              Shape shape = in[0].shape();
-                              const std::size_t from = size_of(in[0].dtype()), to = size_of(dtype);
-                              if (from > to)
-                                shape.push_back(Size(from / to));
-                              if (from < to) {
-                                if (shape.empty() || shape.back() != to / from)
-                                  throw ShapeError("elements of " + std::string(name_of(dtype)) + " take " +
-                                                   std::to_string(to / from) + " of " + name_of(in[0].dtype()) +
-                                                   " each, which the last dimension has to have; its shape is " +
-                                                   shape.str());
-                                shape.pop_back();
-                              }
-                              return std::vector<TensorSpec<>>{TensorSpec<>(dtype, shape)};
-                            },
-                        .kernel = [](const KernelTensor *in, const KernelTensor *out, void *) -> std::int32_t {
-                          std::size_t count = size_of(in->dtype);
-                          for (std::int32_t i = 0; i < in->rank; ++i)
-                            count *= static_cast<std::size_t>(in->sizes[i]);
-                          if (count != 0)
-                            std::memcpy(out->data, in->data, count);
-                          return 0;
-                        }});
+  const calque::Operation made(
+      {.name = std::string("stablehlo.bitcast[") + name_of(dtype) + "]",
+       .types =
+           [dtype](const std::vector<TensorSpec<>> &in) {
+             Shape shape = in[0].shape();
+             const std::size_t from = size_of(in[0].dtype()), to = size_of(dtype);
+             if (from > to)
+               shape.push_back(Size(from / to));
+             if (from < to) {
+               if (shape.empty() || shape.back() != to / from)
+                 throw ShapeError("elements of " + std::string(name_of(dtype)) + " take " + std::to_string(to / from) +
+                                  " of " + name_of(in[0].dtype()) +
+                                  " each, which the last dimension has to have; its shape is " + shape.str());
+               shape.pop_back();
+             }
+             return std::vector<TensorSpec<>>{TensorSpec<>(dtype, shape)};
+           },
+       .kernel = [](const KernelTensor *in, const KernelTensor *out, void *) -> std::int32_t {
+         std::size_t count = size_of(in->dtype);
+         for (std::int32_t i = 0; i < in->rank; ++i)
+           count *= static_cast<std::size_t>(in->sizes[i]);
+         if (count != 0)
+           std::memcpy(out->data, in->data, count);
+         return 0;
+       }});
   return all.emplace(dtype, made).first->second;
 }
 
@@ -255,8 +255,9 @@ Tensor quotient(const Tensor &lhs, const Tensor &rhs) {
     return div(lhs, rhs);
   // XLA gives -1 for a division by zero, where Calque throws.
   const Tensor isZero = equal(rhs, 0);
-  return where(isZero, scalarOf(-1, DType::Int64).dtype() == lhs.dtype() ? scalarOf(-1, DType::Int64)
-                                                                        : cast(scalarOf(-1, DType::Int64), lhs.dtype()),
+  return where(isZero,
+               scalarOf(-1, DType::Int64).dtype() == lhs.dtype() ? scalarOf(-1, DType::Int64)
+                                                                 : cast(scalarOf(-1, DType::Int64), lhs.dtype()),
                div(lhs, where(isZero, cast(scalarOf(1, DType::Int64), lhs.dtype()), rhs)));
 }
 
@@ -321,14 +322,12 @@ bool isNeutral(const std::string &body, const Tensor &x) {
   }
   // Numbers that a double does not hold would be taken for their neighbours.
   if (x.dtype() == DType::Int64)
-    return hostIntegers(x)[0] == (body == "minimum" ? std::numeric_limits<std::int64_t>::max()
-                                  : body == "maximum"
-                                      ? std::numeric_limits<std::int64_t>::min()
-                                      : static_cast<std::int64_t>(*number));
+    return hostIntegers(x)[0] == (body == "minimum"   ? std::numeric_limits<std::int64_t>::max()
+                                  : body == "maximum" ? std::numeric_limits<std::int64_t>::min()
+                                                      : static_cast<std::int64_t>(*number));
   if (x.dtype() == DType::UInt64)
-    return *x.data<std::uint64_t>() == (body == "minimum" || body == "and"
-                                            ? std::numeric_limits<std::uint64_t>::max()
-                                            : static_cast<std::uint64_t>(*number));
+    return *x.data<std::uint64_t>() == (body == "minimum" || body == "and" ? std::numeric_limits<std::uint64_t>::max()
+                                                                           : static_cast<std::uint64_t>(*number));
   if (is_integer(x.dtype()) && body == "and")
     return hostIntegers(bitcast(x, wordOf(x.dtype())))[0] == -1;
   return hostNumbers(x)[0] == *number;

@@ -37,6 +37,9 @@ RELAYED = {
     "std::string(node_.label)+: +message": "of an operator of ONNX, behind the node's name",
     "file_+: +message": "of the calls of refuse of the linker of ONNX",
     "text": "of the calls of refuse of what writes ONNX",
+    "std::string(operation_.label)+: +message": "of an operation of StableHLO, behind its name and line",
+    "file_+:+std::to_string(line)+: +message": "of the calls of refuse of what links StableHLO",
+    "file_+:+std::to_string(line())+: +message": "of the calls of refuse of what reads StableHLO",
     "file_+: +error.what()": "of an operator of ONNX",
 }
 

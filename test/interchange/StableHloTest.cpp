@@ -47,8 +47,8 @@ TEST_P(OfJax, RunsEagerlyAndCompiled) {
 
 INSTANTIATE_TEST_SUITE_P(StableHlo, OfJax,
                          ::testing::Values("mlp", "mlp-generic", "loss", "train", "open", "convolutions",
-                                           "convolutions-gradient", "block", "scan", "loops", "branches", "sort", "random",
-                                           "bits", "cumulative", "indices", "algebra", "special"),
+                                           "convolutions-gradient", "block", "scan", "loops", "branches", "sort",
+                                           "random", "bits", "cumulative", "indices", "algebra", "special"),
                          [](const auto &test) {
                            std::string name = test.param;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -80,9 +80,10 @@ TEST(StableHlo, HasSignatures) {
   EXPECT_EQ(module.inputs()[4].spec.str(), "float32[4,3]");
   ASSERT_EQ(module.outputs().size(), 1u);
   EXPECT_TRUE(module.outputs()[0].spec.shape().empty());
-  EXPECT_NE(module.str().find("main(tensor<3x5xf32>, tensor<5xf32>, tensor<5x2xf32>, tensor<2xf32>, tensor<4x3xf32>) -> "
-                              "(tensor<f32>)"),
-            std::string::npos)
+  EXPECT_NE(
+      module.str().find("main(tensor<3x5xf32>, tensor<5xf32>, tensor<5x2xf32>, tensor<2xf32>, tensor<4x3xf32>) -> "
+                        "(tensor<f32>)"),
+      std::string::npos)
       << module.str();
   EXPECT_NE(module.str().find("stablehlo.gather"), std::string::npos);
 }
@@ -104,9 +105,8 @@ TEST(StableHlo, IsMappedOverABatch) {
   std::vector<Tensor> inputs = module.call("inputs", {});
   const Tensor expected = module(inputs)[0];
   const Tensor twice = stack({inputs[0], inputs[0]});
-  const Tensor mapped = vmap([&](const Tensor &embedding) {
-    return module({embedding, inputs[1], inputs[2], inputs[3]})[0];
-  })(twice);
+  const Tensor mapped =
+      vmap([&](const Tensor &embedding) { return module({embedding, inputs[1], inputs[2], inputs[3]})[0]; })(twice);
   ASSERT_EQ(mapped.shape()[0], 2);
   expectNear({mapped[1]}, {expected});
 }
@@ -224,7 +224,8 @@ std::string inMain(const std::string &line) {
 TEST(StableHloErrors, TextThatIsNoStableHlo) {
   EXPECT_EQ(readError("module {"), "m.mlir:1: expected '}' at the end of a module, found the end");
   EXPECT_EQ(readError("hello"), "m.mlir:1: 'hello' stands outside of functions");
-  EXPECT_EQ(readError(inMain("%y = stablehlo.add %x, %z : tensor<2xf32>")), "m.mlir:2: '%z' is read before it is computed");
+  EXPECT_EQ(readError(inMain("%y = stablehlo.add %x, %z : tensor<2xf32>")),
+            "m.mlir:2: '%z' is read before it is computed");
   EXPECT_EQ(readError(inMain("%x = stablehlo.abs %x : tensor<2xf32>")), "m.mlir:2: a second value '%x'");
   EXPECT_EQ(readError(inMain("%y = stablehlo.constant dense<[1.0]> : tensor<2xf32>")),
             "m.mlir:2: 1 elements in 1 brackets are given, but the type is tensor<2xf32>");
@@ -279,10 +280,51 @@ TEST(StableHloErrors, OfCallers) {
   EXPECT_EQ(text(errorOf<StateError>([&] { StableHlo().name(); })), "an empty StableHlo: load_stablehlo() makes one");
 }
 
+TEST(StableHloErrors, OfRegionsAndResults) {
+  auto error = [](const std::string &text) {
+    const StableHlo module = read_stablehlo(text, "m.mlir");
+    const std::string what = errorOf<Error>([&] { module({tensor<float>({1, 2})}); });
+    return what.substr(0, what.find("\n  at"));
+  };
+  EXPECT_EQ(error("func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n  %y = call @main(%x) : (tensor<2xf32>) -> "
+                  "tensor<2xf32>\n  return %y : tensor<2xf32>\n}\n"),
+            "m.mlir: more than 100 calls of functions are inside of each other, the last one of 'main'");
+  EXPECT_EQ(error(inMain("%y = call @main() : () -> tensor<2xf32>")),
+            "m.mlir: a region or function of 1 arguments is given 0");
+  EXPECT_EQ(error(inMain("%y:2 = stablehlo.abs %x : (tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>)")),
+            "stablehlo.abs in line 2 of m.mlir: 1 results are computed, and the text has 2");
+  EXPECT_EQ(error(inMain("%y = stablehlo.tuple %x : tensor<2xf32>")),
+            "stablehlo.tuple in line 2 of m.mlir: result 0 is a tuple, but the text says tensor<2xf32>");
+  EXPECT_EQ(error(inMain("%y = stablehlo.after_all : tensor<2xf32>")),
+            "stablehlo.after_all in line 2 of m.mlir: result 0 is a token, but the text says tensor<2xf32>");
+  EXPECT_NE(error(inMain("%y = stablehlo.bitcast_convert %x : (tensor<2xf32>) -> tensor<f64>\n"
+                         "  %z = stablehlo.bitcast_convert %y : (tensor<f64>) -> tensor<2xf32>\n"
+                         "  %b = stablehlo.convert %x : (tensor<2xf32>) -> tensor<2xi8>\n"
+                         "  %c = stablehlo.bitcast_convert %b : (tensor<2xi8>) -> tensor<i32>"))
+                .find("elements of int32 take 4 of int8 each, which the last dimension has to have; its shape is [2]"),
+            std::string::npos);
+}
+
+TEST(StableHloErrors, OfFunctionsWithTokens) {
+  auto text = [](const std::string &error) { return error.substr(0, error.find("\n  at")); };
+  const StableHlo module = read_stablehlo("func.func @main(%t: !stablehlo.token) -> !stablehlo.token {\n  return %t : "
+                                          "!stablehlo.token\n}\nfunc.func @made() -> !stablehlo.token {\n  %t = "
+                                          "stablehlo.create_token : !stablehlo.token\n  return %t : "
+                                          "!stablehlo.token\n}\n",
+                                          "m.mlir");
+  EXPECT_EQ(text(errorOf<StateError>([&] { module.inputs(); })),
+            "argument 0 of 'main' has the type token, which is no tensor");
+  EXPECT_EQ(text(errorOf<StateError>([&] { module.call("made", {}); })),
+            "'made' of m.mlir has a result that is no tensor");
+  EXPECT_EQ(text(errorOf<LookupError>([&] { read_stablehlo("module {}", "m.mlir").call("main", {}); })),
+            "m.mlir has no public function 'main'; it has none");
+}
+
 // Each text with a byte less or another one is read or refused; what is read runs or throws.
 TEST(StableHloErrors, DamagedTextsAreRefused) {
   std::ostringstream read;
-  read << std::ifstream(CALQUE_STABLEHLO_DATA "/mlp-generic.mlir").rdbuf() << std::ifstream(CALQUE_STABLEHLO_DATA "/mlp.mlir").rdbuf();
+  read << std::ifstream(CALQUE_STABLEHLO_DATA "/mlp-generic.mlir").rdbuf()
+       << std::ifstream(CALQUE_STABLEHLO_DATA "/mlp.mlir").rdbuf();
   const std::string text = read.str();
   int refused = 0;
   for (std::size_t i = 0; i < text.size(); i += 7) {

@@ -48,11 +48,9 @@ Tensor isClose(const Tensor &x, const Tensor &y, double ulps) {
   if (!is_floating(x.dtype()))
     return equal(x, y);
   const Tensor a = cast(inTotalOrder(x), DType::Int64), b = cast(inTotalOrder(y), DType::Int64);
-  const Tensor difference =
-      cast(maximum(a, b), DType::UInt64) - cast(minimum(a, b), DType::UInt64);
-  return logical_or(isSame(x, y),
-                    logical_and(less_equal(difference, cast(scalarOf(ulps, DType::Int64), DType::UInt64)),
-                                equal(isnan(x), isnan(y))));
+  const Tensor difference = cast(maximum(a, b), DType::UInt64) - cast(minimum(a, b), DType::UInt64);
+  return logical_or(isSame(x, y), logical_and(less_equal(difference, cast(scalarOf(ulps, DType::Int64), DType::UInt64)),
+                                              equal(isnan(x), isnan(y))));
 }
 
 } // namespace

@@ -56,10 +56,10 @@ Results branch(const Call &call) {
     return decided(call, call.region(hostIntegers(condition)[0] != 0 ? 0 : 1));
   if (!areTensors(call))
     call.refuse("a result is no tensor, and the condition is not known while tracing");
-  return ofTensors(
-      call, cond(
-                Operand(condition, call.where()), [&] { return onlyTensors(call, call.run(call.region(0), {})); },
-                [&] { return onlyTensors(call, call.run(call.region(1), {})); }));
+  return ofTensors(call, cond(
+                             Operand(condition, call.where()),
+                             [&] { return onlyTensors(call, call.run(call.region(0), {})); },
+                             [&] { return onlyTensors(call, call.run(call.region(1), {})); }));
 }
 
 Results chosen(const Call &call) {

@@ -246,8 +246,8 @@ struct Convolution {
       grouped.back() = Size(count);
       grouped.push_back(Size(channels));
       const Tensor part = reshape(sliceOf(x, starts, limits, steps), grouped);
-      const Tensor here = reshape(sliceOf(w, from, to, Numbers(rank + 2, 1)),
-                                  {Size(channels), Size(count), Size(features)});
+      const Tensor here =
+          reshape(sliceOf(w, from, to, Numbers(rank + 2, 1)), {Size(channels), Size(count), Size(features)});
       const auto last = static_cast<std::int64_t>(rank) + 2;
       // [group, N, ..., features]
       const Tensor term = contract(part, here, {last - 1}, {1}, {last}, {0});

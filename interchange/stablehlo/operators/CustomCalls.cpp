@@ -105,8 +105,8 @@ Results gesdd(const Call &call) {
   return {a, made.s, made.u, made.vh, noError(call, 4)};
 }
 
-// What LAPACK's geqrf leaves of A: R on and above the diagonal, below it the reflectors I - tau v v^T, whose v have 1 on
-// the diagonal. They are made one after the other, by a loop.
+// What LAPACK's geqrf leaves of A: R on and above the diagonal, below it the reflectors I - tau v v^T, whose v have 1
+// on the diagonal. They are made one after the other, by a loop.
 Results geqrf(const Call &call) {
   const Tensor a = call.tensor(0);
   const std::int64_t rank = a.rank();
@@ -116,8 +116,8 @@ Results geqrf(const Call &call) {
   const Tensor rows = iota({m}, DType::Int64), columns = iota({n}, DType::Int64);
   const Tensor scales = zeros(call.shape(1), a.dtype());
   const Tensor places = iota({scales.shape()[static_cast<std::size_t>(rank - 2)]}, DType::Int64);
-  const auto [factors, tau] = for_range(
-      0, size(places), std::tuple(a, scales), [&](const Tensor &j, const std::tuple<Tensor, Tensor> &at) {
+  const auto [factors, tau] =
+      for_range(0, size(places), std::tuple(a, scales), [&](const Tensor &j, const std::tuple<Tensor, Tensor> &at) {
         const auto &[now, scale] = at;
         const Tensor x = take(now, j, -1); // [..., m]
         const Tensor alpha = expand_dims(take(x, j, -1), {rank - 2});

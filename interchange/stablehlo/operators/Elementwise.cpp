@@ -148,9 +148,7 @@ Results highProduct(const Call &call) {
 }
 Results populated(const Call &call) { return as(popcount(call.tensor(0)), call.dtype()); }
 Results leftShifted(const Call &call) { return left_shift(call.tensor(0), call.tensor(1)); }
-Results clamped(const Call &call) {
-  return smaller(larger(call.tensor(1), call.tensor(0)), call.tensor(2));
-}
+Results clamped(const Call &call) { return smaller(larger(call.tensor(1), call.tensor(0)), call.tensor(2)); }
 Results selected(const Call &call) { return where(call.tensor(0), call.tensor(1), call.tensor(2)); }
 
 Results compared(const Call &call) {
@@ -284,8 +282,7 @@ Results polygammaOf(const Call &call) {
   call.refuse("the order " + std::to_string(value) + "; digamma and trigamma are of the orders 0 and 1");
 }
 
-#define CALQUE_EACH(name, function, count)                                                                             \
-  { name, count, count, function, Trait::Elementwise }
+#define CALQUE_EACH(name, function, count) {name, count, count, function, Trait::Elementwise}
 
 constexpr Operator kTable[] = {
     CALQUE_EACH("chlo.acos", unary<acos>, 1),

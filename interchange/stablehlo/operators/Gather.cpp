@@ -22,7 +22,8 @@ struct Gather {
   Numbers offsetDims, collapsed, batching, startsBatching, map, sizes;
   std::int64_t rank, batchRank;
 
-  Gather(const Call &of, Numbers sliceSizes) : call(of), x(of.tensor(0)), starts(of.tensor(1)), sizes(std::move(sliceSizes)) {
+  Gather(const Call &of, Numbers sliceSizes)
+      : call(of), x(of.tensor(0)), starts(of.tensor(1)), sizes(std::move(sliceSizes)) {
     constexpr const char *kName = "dimension_numbers";
     offsetDims = call.field(kName, "offset_dims");
     collapsed = call.field(kName, "collapsed_slice_dims");

@@ -18,7 +18,8 @@ Tensor product(const Call &call, const Numbers &batchX, const Numbers &batchY, c
   call.requireAxes(y, call.rank(1), "contracting dimensions");
   const DType to = call.dtype();
   if (to == DType::Bool)
-    return not_equal(contract(cast(call.tensor(0), DType::Int32), cast(call.tensor(1), DType::Int32), batchX, batchY, x, y), 0);
+    return not_equal(
+        contract(cast(call.tensor(0), DType::Int32), cast(call.tensor(1), DType::Int32), batchX, batchY, x, y), 0);
   return contract(as(call.tensor(0), to), as(call.tensor(1), to), batchX, batchY, x, y);
 }
 
@@ -180,8 +181,8 @@ Results normalizationGradient(const Call &call) {
   const Tensor centred = (x - batch.along(average)) / batch.along(deviation);
   const Tensor offset = sum(g, batch.axes), scaled = sum(g * centred, batch.axes);
   const Tensor count = cast(size(x), x.dtype()) / cast(size(x, batch.feature), x.dtype());
-  const Tensor dx = batch.along(scale / deviation) *
-                    (g - batch.along(offset) / count - centred * batch.along(scaled) / count);
+  const Tensor dx =
+      batch.along(scale / deviation) * (g - batch.along(offset) / count - centred * batch.along(scaled) / count);
   return {dx, scaled, offset};
 }
 

@@ -30,15 +30,15 @@ Results broadcastInDim(const Call &call) {
   if (staysScalar(call))
     return call.value(0);
   const Shape shape = call.shape();
-  const Tensor x = placed(call, call.tensor(0), call.integers("broadcast_dimensions"),
-                          static_cast<std::int64_t>(shape.size()));
+  const Tensor x =
+      placed(call, call.tensor(0), call.integers("broadcast_dimensions"), static_cast<std::int64_t>(shape.size()));
   return broadcast_to(x, shape);
 }
 
 Results dynamicBroadcastInDim(const Call &call) {
   const Shape shape = call.sizes(1);
-  const Tensor x = placed(call, call.tensor(0), call.integers("broadcast_dimensions"),
-                          static_cast<std::int64_t>(shape.size()));
+  const Tensor x =
+      placed(call, call.tensor(0), call.integers("broadcast_dimensions"), static_cast<std::int64_t>(shape.size()));
   return broadcast_to(x, shape);
 }
 
@@ -49,7 +49,8 @@ Results reshaped(const Call &call) {
   const Type &type = call.type();
   // A size stays one: tensor<i32> to tensor<1xi32> and back.
   if (given.hasElements() && type.dims.size() <= 1)
-    return Value::ofElements(*given.elements(), type.dims.empty(), given.dtype(), reshape(given.tensor(), type.shape()));
+    return Value::ofElements(*given.elements(), type.dims.empty(), given.dtype(),
+                             reshape(given.tensor(), type.shape()));
   return reshape(call.tensor(0), call.shape());
 }
 

@@ -9,9 +9,7 @@ namespace calque::stablehlo {
 
 namespace {
 
-Tensor word(std::uint32_t bits) {
-  return tensor_from_bytes(DType::UInt32, std::as_bytes(std::span(&bits, 1)), {});
-}
+Tensor word(std::uint32_t bits) { return tensor_from_bytes(DType::UInt32, std::as_bytes(std::span(&bits, 1)), {}); }
 Tensor rotated(const Tensor &x, int by) {
   return bitwise_or(left_shift(x, word(static_cast<std::uint32_t>(by))),
                     right_shift(x, word(static_cast<std::uint32_t>(32 - by))));
@@ -50,17 +48,33 @@ Results bits(const Call &call) {
     count *= each;
   const std::vector<Tensor> parts = unstack(state);
   const bool isWide = size_of(dtype) == 8;
-  // Two words of 32 bits from each counter: one number of 64 bits, or or two next to each other.
-  const std::int64_t counters = isWide ? count : (count + 1) / 2;
+  // Two words of 32 bits from each counter: one number of 64 bits, or two that are next to each other along the first
+  // dimension of an even size; if there is none, along the largest.
+  Shape halves = shape.empty() ? Shape{1} : shape;
+  std::size_t axis = 0;
+  for (std::size_t i = 1; i < halves.size(); ++i)
+    if (halves[axis] % 2 != 0 && (halves[i] % 2 == 0 || halves[i] > halves[axis]))
+      axis = i;
+  halves[axis] = Size((halves[axis] + 1) / 2);
+  std::int64_t counters = count;
+  if (!isWide) {
+    counters = 1;
+    for (const Size &each : halves)
+      counters *= each;
+  }
   const Tensor counter = parts[1] + cast(iota({Size(counters)}, DType::Int64), DType::UInt64);
-  const std::array<Tensor, 2> made =
-      threefry({low(counter), high(counter)}, {low(parts[0]), high(parts[0])});
+  const std::array<Tensor, 2> made = threefry({low(counter), high(counter)}, {low(parts[0]), high(parts[0])});
   Tensor numbers;
-  if (isWide)
+  if (isWide) {
     numbers = bitwise_or(cast(made[0], DType::UInt64),
                          left_shift(cast(made[1], DType::UInt64), cast(word(32), DType::UInt64)));
-  else
-    numbers = split(ravel(stack({made[0], made[1]}, 1)), {count, -1}, 0)[0];
+  } else {
+    const auto at = static_cast<std::int64_t>(axis);
+    Shape doubled = halves;
+    doubled[axis] = Size(2 * halves[axis]);
+    numbers = reshape(stack({reshape(made[0], halves), reshape(made[1], halves)}, at + 1), doubled);
+    numbers = split(numbers, {shape.empty() ? std::int64_t(1) : std::int64_t(shape[axis]), -1}, at)[0];
+  }
   const Tensor next = stack({parts[0], parts[1] + cast(ofIntegers({counters}, {}), DType::UInt64)});
   return {next, reshape(as(numbers, dtype), shape)};
 }

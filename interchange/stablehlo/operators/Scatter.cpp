@@ -64,8 +64,9 @@ struct Scatter {
                   std::to_string(indicesRank));
     if (!is_integer(indices.dtype()))
       call.refuse("indices of the type " + std::string(name_of(indices.dtype())));
-    indices = as(vector == indicesRank ? expand_dims(indices, {indicesRank}) : moveaxis(indices, vector, indicesRank - 1),
-                 DType::Int64);
+    indices =
+        as(vector == indicesRank ? expand_dims(indices, {indicesRank}) : moveaxis(indices, vector, indicesRank - 1),
+           DType::Int64);
     batchRank = indices.rank() - 1;
     for (const Numbers *each : {&inserted, &batching, &map})
       call.requireAxes(*each, rank, "its dimension numbers");
@@ -80,8 +81,8 @@ struct Scatter {
                   " numbers, and scatter_dims_to_operand_dims " + std::to_string(map.size()));
     if (static_cast<std::int64_t>(window.size() + inserted.size() + batching.size()) != rank ||
         updates[0].rank() != batchRank + static_cast<std::int64_t>(window.size()))
-      call.refuse("updates of rank " + std::to_string(updates[0].rank()) + " don't fit " + std::to_string(window.size()) +
-                  " window dimensions of a tensor of rank " + std::to_string(rank));
+      call.refuse("updates of rank " + std::to_string(updates[0].rank()) + " don't fit " +
+                  std::to_string(window.size()) + " window dimensions of a tensor of rank " + std::to_string(rank));
     for (const Tensor &each : xs)
       if (each.shape().is_known() && xs[0].shape().is_known() && Numbers(each.shape()) != Numbers(xs[0].shape()))
         call.refuse("operands of the shapes " + xs[0].shape().str() + " and " + each.shape().str());
@@ -213,9 +214,8 @@ std::vector<Tensor> scatterBy(const Call &call, const Region &region, const std:
   const std::string body = xs.size() == 1 ? bodyOf(region) : "";
   if (entries == 0)
     return xs;
-  const bool isInside = places.is_known() && std::ranges::all_of(hostIntegers(places), [&](auto i) {
-                          return i >= 0 && i < entries;
-                        });
+  const bool isInside =
+      places.is_known() && std::ranges::all_of(hostIntegers(places), [&](auto i) { return i >= 0 && i < entries; });
   const DType dtype = xs[0].dtype();
   const auto rank = static_cast<std::size_t>(xs[0].rank());
   if (body == "add" && dtype != DType::Bool) {

@@ -111,8 +111,7 @@ Tensor placesBy(const Call &call, const Region &comparison, const std::vector<Te
       for (std::int64_t i = 0; i < width; ++i)
         first[static_cast<std::size_t>(i)] = i < partner[static_cast<std::size_t>(i)];
       const Tensor other = ofIntegers(partner);
-      const Tensor isLower =
-          tensor_from_bytes(DType::Bool, std::as_bytes(std::span(first)), Shape{Size(width)});
+      const Tensor isLower = tensor_from_bytes(DType::Bool, std::as_bytes(std::span(first)), Shape{Size(width)});
       auto across = [&](const Tensor &x) { return gather(x, other, static_cast<std::int64_t>(last)); };
       std::vector<Tensor> pairs, mirrored;
       for (const Tensor &x : now) {
@@ -124,9 +123,8 @@ Tensor placesBy(const Call &call, const Region &comparison, const std::vector<Te
       const Tensor isMine = call.lift(comparison, pairs)[0], isTheirs = call.lift(comparison, mirrored)[0];
       const Tensor isReal = places < n, isOtherReal = otherPlaces < n;
       const Tensor both = logical_and(isReal, isOtherReal);
-      const Tensor isBefore =
-          where(both, logical_or(isMine, logical_and(logical_not(isTheirs), places < otherPlaces)),
-                places < otherPlaces);
+      const Tensor isBefore = where(both, logical_or(isMine, logical_and(logical_not(isTheirs), places < otherPlaces)),
+                                    places < otherPlaces);
       const Tensor keeps = equal(isBefore, broadcast_to(isLower, line));
       for (std::size_t i = 0; i < now.size(); ++i)
         now[i] = where(keeps, now[i], pairs[2 * i + 1]);
