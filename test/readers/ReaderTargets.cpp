@@ -3,6 +3,7 @@
 #include "calque/checkpoint.h"
 #include "calque/layers/registry.h"
 #include "calque/onnx.h"
+#include "calque/stablehlo.h"
 #include "calque/safetensors.h"
 #include "calque/saved_functions.h"
 #include "calque/saving.h"
@@ -418,6 +419,52 @@ ReaderTarget onnxModel(const TemporaryDirectory &) {
           [](const std::string &path) { load_onnx(path); }};
 }
 
+// Modules with what a text may have: aliases, attributes of all kinds, constants, regions, and both forms of operations.
+ReaderTarget stableHlo(const TemporaryDirectory &) {
+  return {[] {
+            return std::vector<std::string>{R"(#map = dense<[0, 1]> : tensor<2xi64>
+module @m attributes {mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%arg0: tensor<?x3xf32> {jax.arg_info = "x"} loc("x")) -> (tensor<3xf32> {jax.result_info = "y"}) {
+    %cst = stablehlo.constant dense<0xFF800000> : tensor<f32> loc(#loc)
+    %c:2 = call @pair(%arg0) : (tensor<?x3xf32>) -> (tensor<3xf32>, tensor<i32>)
+    %0 = stablehlo.reduce(%arg0 init: %cst) applies stablehlo.maximum across dimensions = [0] : (tensor<?x3xf32>, tensor<f32>) -> tensor<3xf32>
+    %1 = stablehlo.slice %0 [0:3:1] : (tensor<3xf32>) -> tensor<3xf32>
+    %2:2 = stablehlo.while(%a = %1, %b = %c#1) : tensor<3xf32>, tensor<i32>
+    cond {
+      %t = stablehlo.constant dense<true> : tensor<i1>
+      stablehlo.return %t : tensor<i1>
+    } do {
+      stablehlo.return %a, %b : tensor<3xf32>, tensor<i32>
+    }
+    return %2#0 : tensor<3xf32>
+  }
+  func.func private @pair(%x: tensor<?x3xf32>) -> (tensor<3xf32>, tensor<i32>) {
+    %0 = stablehlo.constant dense<"0x0000803F0000004000004040"> : tensor<3xf32>
+    %1 = stablehlo.constant dense<[[1, -2], [3, 4]]> : tensor<2x2xi8>
+    %2 = stablehlo.constant dense_resource<r> : tensor<1xi32>
+    %3 = stablehlo.reshape %2 : (tensor<1xi32>) -> tensor<i32>
+    %4 = stablehlo.constant dense<(1.0, -2.5e-1)> : tensor<complex<f32>>
+    return %0, %3 : tensor<3xf32>, tensor<i32>
+  }
+}
+{-# dialect_resources: {builtin: {r: "0x0400000007000000"}} #-}
+)",
+                                            R"("builtin.module"() <{sym_name = "g"}> ({
+  "func.func"() <{function_type = (tensor<2xf32>) -> tensor<2xf32>, sym_name = "main"}> ({
+  ^bb0(%arg0: tensor<2xf32>):
+    %0 = "stablehlo.sort"(%arg0) <{dimension = 0 : i64, is_stable = true}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %1 = "stablehlo.compare"(%a, %b) <{comparison_direction = #stablehlo<comparison_direction LT>}> : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      "stablehlo.return"(%1) : (tensor<i1>) -> ()
+    }) {other = array<i64: 1, 2>, more = #stablehlo.gather<offset_dims = [0], index_vector_dim = 1>} : (tensor<2xf32>) -> tensor<2xf32>
+    "func.return"(%0) : (tensor<2xf32>) -> ()
+  }) : () -> ()
+}) : () -> ()
+)"};
+          },
+          [](const std::string &path) { load_stablehlo(path); }};
+}
+
 const std::vector<std::pair<std::string, Maker>> kReaders = {
     {"safetensors", safetensors},
     {"functions", functions},
@@ -440,6 +487,7 @@ const std::vector<std::pair<std::string, Maker>> kReaders = {
     {"cache", cache},
     {"cifar", cifar},
     {"onnx", onnxModel},
+    {"stablehlo", stableHlo},
 };
 
 } // namespace

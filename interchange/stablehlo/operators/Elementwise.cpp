@@ -269,17 +269,43 @@ Results conjugate(const Call &call) {
   const Tensor x = call.tensor(0);
   return is_complex(x.dtype()) ? conj(x) : x;
 }
+// The sum over k of (q + k)^-x: ten terms, and what Euler's and Maclaurin's formula says of the others, with the numbers
+// of Bernoulli B_2k / (2 k)! of NIST's handbook, 24.2 and 25.11.
+Tensor hurwitz(const Tensor &given, const Tensor &other) {
+  const DType dtype = given.dtype();
+  const Tensor x = is_half(dtype) ? cast(given, DType::Float32) : given,
+               q = is_half(dtype) ? cast(other, DType::Float32) : other;
+  constexpr double kCoefficients[] = {1.0 / 12,
+                                      -1.0 / 720,
+                                      1.0 / 30240,
+                                      -1.0 / 1209600,
+                                      1.0 / 47900160,
+                                      -691.0 / 1307674368000.0,
+                                      1.0 / 74724249600.0,
+                                      -3617.0 / 10670622842880000.0};
+  Tensor total = pow(q, -x);
+  for (int k = 1; k < 10; ++k)
+    total = total + pow(q + k, -x);
+  const Tensor a = q + 10, last = pow(a, -x);
+  total = total + last * a / (x - 1) + last / 2;
+  Tensor term = last * x / a;
+  for (int k = 0; k < 8; ++k) {
+    total = total + kCoefficients[k] * term;
+    term = term * (x + (2 * k + 1)) * (x + (2 * k + 2)) / square(a);
+  }
+  const Tensor nan = scalarOf(NAN, x.dtype()), infinity = scalarOf(INFINITY, x.dtype());
+  const Tensor isPole = logical_and(q <= 0, equal(q, floor(q)));
+  total = where(isPole, infinity, where(logical_and(q <= 0, not_equal(x, floor(x))), nan, total));
+  total = where(equal(x, 1), infinity, where(x < 1, nan, total));
+  return as(total, dtype);
+}
+Results zeta(const Call &call) { return hurwitz(call.tensor(0), call.tensor(1)); }
+
+// (-1)^(n + 1) n! zeta(n + 1, x), and digamma for the order 0.
 Results polygammaOf(const Call &call) {
-  const Tensor order = call.tensor(0), x = call.tensor(1);
-  const std::optional<Number> n = order.rank() == 0 ? numberOf(order) : std::nullopt;
-  if (!n)
-    call.refuse("an order that is no known scalar");
-  const double value = hostNumbers(order)[0];
-  if (value == 0)
-    return digamma(x);
-  if (value == 1)
-    return trigamma(x);
-  call.refuse("the order " + std::to_string(value) + "; digamma and trigamma are of the orders 0 and 1");
+  const Tensor n = call.tensor(0), x = call.tensor(1);
+  const Tensor sign = where(equal(fmod(n, 2), 0), scalarOf(-1, n.dtype()), scalarOf(1, n.dtype()));
+  return where(equal(n, 0), digamma(x), sign * exp(lgamma(n + 1)) * hurwitz(n + 1, x));
 }
 
 #define CALQUE_EACH(name, function, count) {name, count, count, function, Trait::Elementwise}
@@ -327,6 +353,7 @@ constexpr Operator kTable[] = {
     CALQUE_EACH("chlo.sinh", unary<sinh>, 1),
     CALQUE_EACH("chlo.square", unary<square>, 1),
     CALQUE_EACH("chlo.tan", unary<tan>, 1),
+    CALQUE_EACH("chlo.zeta", zeta, 2),
     CALQUE_EACH("stablehlo.abs", absolute, 1),
     CALQUE_EACH("stablehlo.add", added, 2),
     CALQUE_EACH("stablehlo.and", conjunction, 2),
