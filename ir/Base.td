@@ -189,6 +189,8 @@ class Calque_Op<string mnemonic, list<Trait> traits = []>
   string reference = mnemonic;
   // Up to which order all of an elementwise operation's derivatives are there. Some of the next order are NaN.
   int orders = 2;
+  // The reference of an elementwise operation takes microseconds: tests compare 2^13 numbers with it instead of 2^20.
+  bit isReferenceSlow = 0;
   // Elementwise: by how many units in the last place (ULP) a float32 result may be off; docs/accuracy.md is checked against it.
   int ulp = 8;
   // Elementwise: a function with zeros that are no numbers of the type has few digits near them. A float64 result below

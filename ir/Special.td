@@ -143,8 +143,9 @@ def Calque_Polygamma3Op : Calque_SpecialSlopeOp<"polygamma3", "trigamma"> {
 
 //===-- Incomplete gamma functions --------------------------------------------------------------===//
 class Calque_GammaIncOp<string mnemonic> : Calque_BinaryOp<mnemonic, "elementwiseFloat"> {
+  let isReferenceSlow = 1;
   let arguments = (ins Calque_Tensor:$a, Calque_Tensor:$x);
-  let ulp = 64;
+  let ulp = 16;
   let domain = ["0.3", "6.0"];
 }
 class Calque_GammaIncSlopeOp<string mnemonic> : Calque_GammaIncOp<mnemonic> {
@@ -161,7 +162,6 @@ def Calque_GammaIncLowerOp : Calque_GammaIncOp<"gammainc"> {
 def Calque_GammaIncUpperOp : Calque_GammaIncOp<"gammaincc"> {
   let summary = "1 - gammainc(a, x), which is exact where it is small. Second derivatives by a are NaN";
   let scalar = (S_gammaincc $a, $x);
-  let ulp = 128;
   let partials = [(Apply "neg", (Apply "gammainc_slope", $a, $x)), (Apply "neg", (Apply "gamma_density", $a, $x))];
   let orders = 1;
 }
@@ -198,7 +198,7 @@ def Calque_GammaSampleOp : Calque_GammaIncSlopeOp<"gamma_sample"> {
 def Calque_BetaOp : Calque_BinaryOp<"beta", "elementwiseFloat", [Commutative]> {
   let summary = "gamma(lhs) gamma(rhs) / gamma(lhs + rhs), of numbers that are not negative; NaN of others";
   let scalar = (S_beta $lhs, $rhs);
-  let ulp = 64;
+  let ulp = 16;
   let domain = ["0.3", "6.0"];
   let partials = [
     (Apply "mul", $result, (Apply "sub", (Apply "digamma", $lhs), (Apply "digamma", (Apply "add", $lhs, $rhs)))),
@@ -207,7 +207,7 @@ def Calque_BetaOp : Calque_BinaryOp<"beta", "elementwiseFloat", [Commutative]> {
 def Calque_BetaLnOp : Calque_BinaryOp<"betaln", "elementwiseFloat", [Commutative]> {
   let summary = "The logarithm of beta(lhs, rhs)";
   let scalar = (S_betaln $lhs, $rhs);
-  let ulp = 32;
+  let ulp = 16;
   let domain = ["0.3", "6.0"];
   let digitsFrom = "1.0";
   let partials = [(Apply "sub", (Apply "digamma", $lhs), (Apply "digamma", (Apply "add", $lhs, $rhs))),
@@ -216,7 +216,8 @@ def Calque_BetaLnOp : Calque_BinaryOp<"betaln", "elementwiseFloat", [Commutative
 class Calque_BetaIncOp<string mnemonic> : Calque_ElementwiseOp<mnemonic, [Calque_Computes]> {
   let arguments = (ins Calque_Tensor:$a, Calque_Tensor:$b, Calque_Tensor:$x);
   let rule = "elementwiseFloat";
-  let ulp = 256;
+  let isReferenceSlow = 1;
+  let ulp = 32;
   let domain = ["0.2", "0.9"];
 }
 class Calque_BetaIncSlopeOp<string mnemonic> : Calque_BetaIncOp<mnemonic> {
@@ -261,8 +262,9 @@ def Calque_BetaIncSlopeBySecondOp : Calque_BetaIncSlopeOp<"betainc_slope_b"> {
 
 //===-- Zeta functions --------------------------------------------------------------------------===//
 class Calque_ZetaFunctionOp<string mnemonic> : Calque_BinaryOp<mnemonic, "elementwiseFloat"> {
+  let isReferenceSlow = 1;
   let arguments = (ins Calque_Tensor:$s, Calque_Tensor:$q);
-  let ulp = 32;
+  let ulp = 16;
   let domain = ["1.3", "6.0"];
 }
 def Calque_ZetaOp : Calque_ZetaFunctionOp<"zeta"> {

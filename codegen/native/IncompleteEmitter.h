@@ -60,6 +60,11 @@ private:
     result.low = add(result.low, sum.low);
     return result;
   }
+  Sum addTo(Sum sum, Sum more) {
+    Sum result = addTo(sum, more.high);
+    result.low = add(result.low, more.low);
+    return result;
+  }
   Sum times(Value factor, Sum sum) {
     Sum result = exactProduct(factor, sum.high);
     result.low = mulAdd(factor, sum.low, result.low);
@@ -75,8 +80,20 @@ private:
     Value inverse = div(number(1, z), z);
     return mul(polynomialOf(polynomials::kStirling, polynomials::kStirling64, mul(inverse, inverse)), inverse);
   }
-  // lgamma(1 + z) for z > 0, exact where z is small.
+  // lgamma(1 + z) for 0 < z < 1.5, exact where z is small.
   Value lgammaOfNext(Value z);
+  // gamma(1 + z) for 0 < z < steps + 1.5 as a product times the exponential of a number near 0.
+  struct Factorial {
+    Value product, logarithm;
+  };
+  Factorial factorialOf(Value z, int steps);
+  // log(sum / x)
+  Sum logOfQuotient(Sum sum, Value x) {
+    Value quotient = div(sum.high, x), rest = mulAdd(neg(quotient), x, sum.high);
+    Sum result = logSum(quotient);
+    // Near 1 the first number vanishes.
+    return exactSumOfAny(result.high, add(result.low, div(add(rest, sum.low), sum.high)));
+  }
 
   // A pair of a gamma distribution's shape and an ordinary number, and which way computes it.
   struct Gamma {
@@ -95,9 +112,9 @@ private:
   Value slopeByShape(Value a, Value x, bool isOfQuantile);
   Value gammaEdges(Value a, Value x, Value inside, bool isUpper);
 
-  // beta(a, b) as a factor times an exponential.
+  // beta(a, b) as a quotient times an exponential.
   struct Beta {
-    Value factor;
+    Value above, below;
     Sum logarithm;
   };
   Beta betaParts(Value a, Value b);

@@ -1,5 +1,6 @@
 // Beta functions and incomplete ones, zeta functions, significands and exponents.
 #include "codegen/native/IncompleteEmitter.h"
+#include "codegen/native/IncompletePolynomials.h"
 
 #include <numbers>
 
@@ -9,55 +10,62 @@ namespace calque::codegen {
 
 //===-- Beta functions --------------------------------------------------------------------------===//
 
-// Of large numbers by Stirling's formula. Up to 1024 logarithms are sums of two numbers, so that the exponential of the
-// result has its digits; beyond it they are those of quotients, because large logarithms would cancel. The pole at 0 is
-// a factor: gamma(z) is gamma(z + 1) / z.
+// Of large numbers by Stirling's formula, in which logarithms are sums of two numbers, so that the exponential of the
+// result has its digits. Of small ones gamma functions are products: no large logarithm has an exponential. The pole at
+// 0 is a factor: gamma(z) is gamma(z + 1) / z.
 IncompleteEmitter::Beta IncompleteEmitter::betaParts(Value x, Value y) {
   Value one = number(1, x), zero = no(x), isOrdinary = both(isFinitePositive(x), isFinitePositive(y));
   Value isSorted = negated(isGreater(x, y)), a = select(isOrdinary, select(isSorted, x, y), one);
   Value c = select(isOrdinary, select(isSorted, y, x), one);
   Value isOneLarge = isNotLess(c, 8), areLarge = both(isOneLarge, isNotLess(a, 8));
   Value large = select(isOneLarge, c, number(8, c)), small = select(isOneLarge, a, one);
-  Value other = select(areLarge, a, number(8, a)), ratio = log1p(div(small, large));
-  Sum sum = exactSum(large, small), ofSum = logSum(sum.high);
+  Value other = select(areLarge, a, number(8, a));
+  // No sum of the largest numbers overflows: only quotients of these matter.
+  Value scale = select(isGreater(other, 0x1p1000), number(0x1p-30, a), one), scaled = mul(large, scale);
+  Sum sum = exactSum(scaled, mul(small, scale)), ofSum = logSum(sum.high);
+  Sum ratio = isSingle ? Sum{log1p(div(small, large)), zero} : logOfQuotient(sum, scaled);
   ofSum.low = add(ofSum.low, div(sum.low, sum.high));
   Value rests = sub(stirling(large), stirling(sum.high));
-  Value bounded = select(areLarge, one, a), ofSmall = lgammaOfNext(bounded);
-  Sum middle = addTo(times(neg(small), ofSum), mulAdd(sub(number(0.5, c), large), ratio, small));
-  middle = addTo(middle, add(ofSmall, rests));
+
+  Value bounded = select(areLarge, one, a);
+  Factorial ofSmall = factorialOf(bounded, 7);
+  Sum ofLarge = times(sub(number(0.5, c), large), ratio), middle = addTo(times(neg(small), ofSum), ofLarge);
+  middle = addTo(addTo(middle, small), add(ofSmall.logarithm, rests));
+
+  Sum ofOther = logSum(mul(other, scale)), quotient = addTo(ofOther, {neg(ofSum.high), neg(ofSum.low)});
+  Sum far = addTo(addTo(times(sub(other, 0.5), quotient), ofLarge), times(number(-0.5, a), ofSum));
   // log(2 pi) / 2
-  Value constant = add(rests, add(stirling(other), number(0.91893853320467274178, a)));
-  Value beyond = mulAdd(sub(other, 0.5), log(div(other, sum.high)), neg(mul(large, ratio)));
-  beyond = add(beyond, mulAdd(log(large), -0.5, constant));
-  Value isBeyond = isNotLess(large, 1024);
-  Sum ofOther = logSum(other), ofLarge = logSum(large);
-  auto difference = [&](Sum of) {
-    Sum result = exactSumOfAny(of.high, neg(ofSum.high));
-    result.low = add(result.low, sub(of.low, ofSum.low));
-    return result;
-  };
-  Sum first = times(sub(other, 0.5), difference(ofOther)), second = times(large, difference(ofLarge));
-  Sum far = addTo(first, second.high);
-  far.low = add(far.low, second.low);
-  far = addTo(far, mulAdd(ofLarge.high, -0.5, mulAdd(ofLarge.low, -0.5, constant)));
-  far = {select(isBeyond, beyond, far.high), select(isBeyond, zero, far.low)};
+  far = addTo(far, add(rests, add(stirling(other), number(0.91893853320467274178, a))));
+
   Value rest = select(isOneLarge, one, c);
-  Value near = add(ofSmall, sub(lgammaOfNext(rest), lgammaOfNext(add(bounded, rest))));
-  Value factor = select(isOneLarge, div(one, bounded), div(add(div(bounded, rest), 1), bounded));
-  return {select(areLarge, one, factor),
+  Sum joint = exactSumOfAny(bounded, rest);
+  Factorial ofRest = factorialOf(rest, 7), ofJoint = factorialOf(joint.high, 15);
+  Value near = add(ofSmall.logarithm, sub(ofRest.logarithm, ofJoint.logarithm));
+  // digamma(z + 1) is nearly log(z + 1/2).
+  near = sub(near, mul(joint.low, log(add(joint.high, 0.5))));
+  Value above = mul(add(div(bounded, rest), 1), div(ofRest.product, ofJoint.product));
+  above = mul(select(isOneLarge, one, above), ofSmall.product);
+  return {select(areLarge, one, above),
+          bounded,
           {select(areLarge, far.high, select(isOneLarge, middle.high, near)),
            select(areLarge, far.low, select(isOneLarge, middle.low, zero))}};
 }
 
 Value IncompleteEmitter::betaln(Value x, Value y) {
   Beta parts = betaParts(x, y);
-  Sum result = addTo(parts.logarithm, log(parts.factor));
+  // The inverse of the smallest numbers overflows.
+  Value isTiny = isLess(parts.below, 1e-300), zero = no(x);
+  Value below = select(isTiny, mul(parts.below, 0x1p100), parts.below);
+  Sum result = addTo(parts.logarithm, log(div(parts.above, below)));
+  result = addTo(result, select(isTiny, number(100 * std::numbers::ln2, x), zero));
+  // Infinities have no rest.
+  result.low = select(isLess(absolute(result.high), kInfinity), result.low, zero);
   return betaEdges(x, y, add(result.high, result.low), number(-kInfinity, x));
 }
 
 Value IncompleteEmitter::beta(Value x, Value y) {
   Beta parts = betaParts(x, y);
-  return betaEdges(x, y, mul(expOf(parts.logarithm), parts.factor), no(x));
+  return betaEdges(x, y, div(mul(expOf(parts.logarithm), parts.above), parts.below), no(x));
 }
 
 // Infinite at 0, `limit` at infinity, NaN for negative numbers.
@@ -69,35 +77,46 @@ Value IncompleteEmitter::betaEdges(Value x, Value y, Value inside, Value limit) 
   return select(isDefined, select(either(isZero, isLimit), edge, inside), nan);
 }
 
-// The exponent is a log(x) + b log(y) - betaln(a, b). Where a and b are large, these would cancel: with p = a / (a + b)
-// and q = 1 - p it is a log(x / p) + b log(y / q) there, and Stirling's formula gives the rest.
+// The exponent is a log(x) + b log(y) - betaln(a, b), of sums of two numbers. Where a and b are large and x is near the
+// mean p = a / (a + b), these would cancel: with q = 1 - p it is a log(x / p) + b log(y / q) there, less the terms d
+// and -d of these two, where d is x (a + b) - a, and Stirling's formula gives the rest.
 Value IncompleteEmitter::betaPower(Value a, Value c, Value x, Value y) {
-  Value isBeyond = both(both(isNotLess(a, 8), isNotLess(c, 8)), isNotLess(add(a, c), 1024));
-  Value half = number(0.5, a), zero = no(a), thousand = number(1024, a);
-  Value large = select(isBeyond, a, thousand), other = select(isBeyond, c, thousand), total = add(large, other);
-  Value u = select(isBeyond, x, half), v = select(isBeyond, y, half);
-  // x (a + b) - a
-  Value d = mulAdd(u, other, neg(mul(v, large)));
-  auto logOf = [&](Value shape, Value ratio, Value part) { // log(part (a + b) / shape)
-    Value isClose = isLess(absolute(ratio), 0.5);
-    return select(isClose, log1p(select(isClose, ratio, zero)), log(mul(part, div(total, shape))));
+  Value zero = no(a), one = number(1, a), thousand = number(1024, a), half = number(0.5, a);
+  Value areLarge = both(both(isNotLess(a, 8), isNotLess(c, 8)), isNotLess(add(a, c), 1024));
+  Value large = select(areLarge, a, thousand), other = select(areLarge, c, thousand), u = select(areLarge, x, half);
+  Sum v = exactSum(one, neg(u)), ofLarge = exactProduct(v.high, large);
+  ofLarge.low = mulAdd(v.low, large, ofLarge.low);
+  Sum d = addTo(exactProduct(u, other), {neg(ofLarge.high), neg(ofLarge.low)});
+  d = exactSum(d.high, d.low);
+  Value m = div(d.high, large), n = neg(div(d.high, other)), total = add(large, other);
+  Value isNear = both(areLarge, both(isNotLess(neg(absolute(m)), -0.3), isNotLess(neg(absolute(n)), -0.3)));
+  m = select(isNear, m, zero);
+  n = select(isNear, n, zero);
+  d = {select(isNear, d.high, zero), select(isNear, d.low, zero)};
+  // -d^2 / (2 shape), and what is left of shape (log(1 + ratio) - ratio).
+  auto squareOf = [&](Value shape, Value ratio) {
+    Sum result = exactProduct(d.high, ratio);
+    result.low = mulAdd(div(mulAdd(neg(ratio), shape, d.high), shape), d.high, result.low);
+    result.low = mulAdd(add(ratio, ratio), d.low, result.low);
+    return Sum{mul(result.high, -0.5), mul(result.low, -0.5)};
   };
-  Value exponent = mulAdd(large, logOf(large, div(d, large), u), mul(other, logOf(other, neg(div(d, other)), v)));
-  Value rest = sub(stirling(total), add(stirling(large), stirling(other)));
-  // sqrt(a b / (2 pi (a + b)))
-  Value scale = mul(log(mul(mul(large, div(other, total)), number(0.5 * std::numbers::inv_pi, a))), 0.5);
-  Value beyond = add(exponent, add(rest, scale));
+  auto curveOf = [&](Value ratio) {
+    return mul(mul(ratio, ratio), polynomialOf(polynomials::kLogOfRatio, polynomials::kLogOfRatio64, ratio));
+  };
+  Sum near = addTo(squareOf(large, m), squareOf(other, neg(n)));
+  near = addTo(near, mul(d.high, sub(curveOf(n), curveOf(m))));
+  near = addTo(near, sub(stirling(total), add(stirling(large), stirling(other))));
+  // a b / (2 pi (a + b))
+  Value scale = squareRoot(mul(mul(large, div(other, total)), number(0.5 * std::numbers::inv_pi, a)));
 
-  Sum ofX = logSum(x), exactY = exactSum(number(1, x), neg(x)), ofY = logSum(y);
-  ofY.low = add(ofY.low, div(add(exactY.low, sub(exactY.high, y)), y));
-  Beta ofBeta = betaParts(select(isBeyond, number(1, a), a), select(isBeyond, number(1, c), c));
-  Sum sum = times(a, ofX), second = times(c, ofY);
-  sum = addTo(addTo(sum, second.high), neg(ofBeta.logarithm.high));
-  sum.low = add(sum.low, sub(second.low, ofBeta.logarithm.low));
-  Value isOrdinary = isLess(absolute(sum.high), 1e300);
-  sum.low = select(isOrdinary, sum.low, zero);
-  Value power = expOf({select(isBeyond, beyond, sum.high), select(isBeyond, zero, sum.low)});
-  return div(power, select(isBeyond, number(1, a), ofBeta.factor));
+  // Of the smallest x the first number of log(y) vanishes.
+  Sum ofX = logSum(x), exactY = exactSum(one, neg(x)), ofY = logSum(y);
+  ofY = exactSumOfAny(ofY.high, add(ofY.low, div(add(exactY.low, sub(exactY.high, y)), y)));
+  Beta ofBeta = betaParts(select(isNear, one, a), select(isNear, one, c));
+  Sum far = addTo(times(a, ofX), times(c, ofY));
+  far = addTo(far, {neg(ofBeta.logarithm.high), neg(ofBeta.logarithm.low)});
+  Sum exponent = {select(isNear, near.high, far.high), select(isNear, near.low, far.low)};
+  return mul(expOf(exponent), select(isNear, scale, div(ofBeta.below, ofBeta.above)));
 }
 
 Value IncompleteEmitter::beta_density(Value givenA, Value givenB, Value givenX) {
@@ -115,17 +134,28 @@ Value IncompleteEmitter::beta_density(Value givenA, Value givenB, Value givenX) 
 }
 
 // The continued fraction of Didonato and Morris (Algorithm 708, ACM Transactions on Mathematical Software 18, 1992) by
-// Lentz's method, of the smaller tail. Its steps grow with the root of the larger shape. It takes x and 1 - x, both
-// exact.
+// Steed's method, as the sum of the differences of its convergents, of the smaller tail. Its steps grow with the root
+// of the larger shape. It takes x and 1 - x, both exact.
 Value IncompleteEmitter::incompleteBeta(Value givenA, Value givenB, Value givenX, int slopeBy) {
   Value areShapes = both(isFinitePositive(givenA), isFinitePositive(givenB));
   Value isInside = both(areShapes, both(isGreater(givenX, 0), isLess(givenX, 1)));
   Value one = number(1, givenA), zero = no(givenA);
   Value a = select(isInside, givenA, one), c = select(isInside, givenB, one);
-  Value x = select(isInside, givenX, number(0.5, givenX)), y = sub(one, x);
-  // x > (a + 1) / (a + b + 2), but not of small b, of which the upper tail is not the smaller one.
-  Value isAbove = isGreater(mul(x, add(add(a, c), 2)), add(a, 1));
-  Value isSwapped = both(isAbove, either(isNotLess(c, 1), isNotLess(x, 0.999)));
+  // The inverse of the smallest shapes overflows. Of such ones only the quotient matters.
+  constexpr double kScale = 0x1p60;
+  Value isTiny = either(isLess(a, 0x1p-1000), isLess(c, 0x1p-1000)), scale = number(kScale, a);
+  Value isScaledA = both(isTiny, isLess(a, 0x1p-800)), isScaledC = both(isTiny, isLess(c, 0x1p-800));
+  a = select(isScaledA, mul(a, scale), a);
+  c = select(isScaledC, mul(c, scale), c);
+  Value x = select(isInside, givenX, number(0.5, givenX));
+  Sum exactY = exactSum(one, neg(x));
+  Value y = exactY.high;
+  // The upper tail for x > (a + 1) / (a + b + 2), but not of small b, of which it is near 1, unless x is so, too: then
+  // the fraction of the lower one takes many steps and loses digits.
+  Value isAbove = isGreater(mul(x, add(add(a, c), 2)), add(a, 1)), distance = mul(y, add(a, 1));
+  auto isBeside = [&](double shape, double bound) { return both(isNotLess(c, shape), isLess(distance, bound)); };
+  Value isFar = either(isLess(distance, 0.001), either(isBeside(0.05, 0.1), isBeside(0.3, 0.5)));
+  Value isSwapped = both(isAbove, either(isNotLess(c, 1), isFar));
   Value p = select(isSwapped, c, a), q = select(isSwapped, a, c);
   Value z = select(isSwapped, y, x), w = select(isSwapped, x, y), sum = add(p, q);
   Value power = betaPower(a, c, x, y), ofP, ofQ;
@@ -134,64 +164,73 @@ Value IncompleteEmitter::incompleteBeta(Value givenA, Value givenB, Value givenX
     ofP = select(isOfFirst, one, zero);
     ofQ = sub(one, ofP);
   }
-  // p w - q z, and the term without m and its derivative.
-  Value distance = mulAdd(p, w, neg(mul(q, z))), next = add(p, 1), share = div(p, next);
-  Value first = mul(share, add(distance, 1));
+  // p w - q z + 1 = 1 + p - (p + q) z, which may cancel, and the term without m.
+  Sum next = exactSumOfAny(one, p), total = exactSumOfAny(p, q), product = times(z, total);
+  product.low = mulAdd(select(isSwapped, exactY.low, zero), total.high, product.low);
+  Value nearness = add(sub(next.high, product.high), sub(next.low, product.low)), share = div(p, next.high);
+  Value first = mul(share, nearness);
   first = select(isEqual(first, 0), number(kTiny, first), first);
-  Values state = {first, zero, first};
-  Value distanceSlope;
+  // What the fraction is multiplied by, its last difference, and their sum; and the derivatives of these.
+  Value inverse = div(one, first);
+  Values state = {inverse, inverse, inverse, zero};
+  Value nearnessSlope;
   if (slopeBy != 0) {
-    distanceSlope = sub(mul(ofP, w), mul(ofQ, z));
-    Value slope = mulAdd(share, distanceSlope, mul(ofP, div(div(add(distance, 1), next), next)));
-    state.append({slope, zero, slope});
+    nearnessSlope = sub(mul(ofP, w), mul(ofQ, z));
+    Value slope = mulAdd(share, nearnessSlope, mul(ofP, div(div(nearness, next.high), next.high)));
+    Value ofInverse = neg(mul(mul(inverse, inverse), slope));
+    state.append({ofInverse, ofInverse, ofInverse});
   }
-  const Value least = number(isSingle ? 0x1p-36 : slopeBy ? 0x1p-50 : 0x1p-51, one);
   // Where the power vanishes, so does the tail.
   Value isTail = both(isInside, isGreater(power, 0));
   Values fraction = repeat(isTail, state, 100000, [&](Values &values, Value m) {
     Value twice = add(p, add(m, m)), below = div(one, sub(twice, 1)), above = div(one, add(twice, 1));
-    Value before = sub(m, 1), u = add(p, before), v = add(sum, before), r = sub(q, m), k = mul(z, below),
-          byM = mul(m, r);
-    Value ofU = mul(u, k), ofV = mul(v, k), numerator = mul(mul(ofU, ofV), byM);
-    Value rest = add(add(distance, 1), mul(m, add(w, 1))), byP = add(p, m);
-    Value term = add(add(m, mul(byM, k)), mul(mul(byP, above), rest));
-    Value denominator = awayFromZero(mulAdd(numerator, values[1], term)), quotient = div(numerator, values[0]);
-    Value d = div(one, denominator), ratio = awayFromZero(add(term, quotient)), factor = mul(ratio, d);
-    Value needsMore = isGreater(absolute(sub(factor, 1)), least);
+    Value before = sub(m, 1), u = add(p, before), v = add(sum, before), r = sub(q, m), k = mul(z, below);
+    // No product of the smallest numbers vanishes beside the largest ones.
+    Value ofV = mul(v, k), ofM = mul(mul(m, r), k), ofBoth = mul(ofV, ofM), numerator = mul(u, ofBoth);
+    Value rest = mulAdd(m, add(w, 1), nearness), byP = add(p, m);
+    Value term = add(add(m, ofM), mul(mul(byP, above), rest));
+    Value byLast = mul(numerator, values[0]), d = div(one, awayFromZero(add(term, byLast)));
+    Value ratio = neg(mul(byLast, d)), difference = mul(ratio, values[1]);
+    Sum added = exactSumOfAny(values[2], difference);
+    const Value least = number(isSingle ? 0x1p-36 : 0x1p-57, one);
+    Value needsMore = isGreater(absolute(difference), mul(absolute(added.high), least));
     if (slopeBy != 0) {
       // u and v grow with p, v and r with q.
-      Value ofNumerator = mul(mul(mul(ofP, k), ofV), byM);
-      ofNumerator = add(ofNumerator, mul(mul(ofU, k), byM)); // of v, whose derivative is 1
-      ofNumerator = add(ofNumerator, mul(mul(ofU, ofV), mul(m, ofQ)));
+      Value ofNumerator = mulAdd(ofP, ofBoth, mul(mul(u, k), ofM)); // of v the derivative is 1
+      ofNumerator = add(ofNumerator, mul(mul(mul(u, k), ofV), mul(m, ofQ)));
       ofNumerator = sub(ofNumerator, mul(mul(mul(numerator, ofP), below), 2));
-      Value ofTerm = sub(mul(mul(m, ofQ), k), mul(mul(mul(byM, k), ofP), below));
-      ofTerm = add(ofTerm, mul(add(mul(ofP, rest), mul(byP, distanceSlope)), above));
+      Value ofTerm = sub(mul(mul(m, ofQ), k), mul(mul(ofM, ofP), below));
+      ofTerm = add(ofTerm, mul(add(mul(ofP, rest), mul(byP, nearnessSlope)), above));
       ofTerm = sub(ofTerm, mul(mul(mul(byP, rest), ofP), mul(above, above)));
-      Value ofDenominator = add(mulAdd(ofNumerator, values[1], mul(numerator, values[4])), ofTerm);
-      Value ofD = neg(mul(mul(d, d), ofDenominator));
-      Value ofRatio = add(ofTerm, div(sub(ofNumerator, mul(quotient, values[3])), values[0]));
-      Value ofFactor = mulAdd(ofRatio, d, mul(ratio, ofD)), more = mul(values[2], ofFactor);
-      values[5] = mulAdd(values[5], factor, more);
-      values[3] = ofRatio;
+      Value ofByLast = mulAdd(ofNumerator, values[0], mul(numerator, values[4]));
+      Value ofD = neg(mul(mul(d, d), add(ofTerm, ofByLast)));
+      Value ofRatio = neg(mulAdd(ofByLast, d, mul(byLast, ofD)));
+      values[5] = mulAdd(ofRatio, values[1], mul(ratio, values[5]));
+      values[6] = add(values[6], values[5]);
       values[4] = ofD;
-      needsMore = either(needsMore, isGreater(absolute(more), mul(absolute(values[5]), least)));
+      needsMore = either(needsMore, isGreater(absolute(values[5]), mul(absolute(values[6]), least)));
     }
-    values[0] = ratio;
-    values[1] = d;
-    values[2] = mul(values[2], factor);
+    values[0] = d;
+    values[1] = difference;
+    values[2] = added.high;
+    values[3] = add(values[3], added.low);
     return needsMore;
   });
-  Value quotient = select(isTail, fraction[2], one), tail = div(power, quotient), result;
+  Value inverted = select(isTail, add(fraction[2], fraction[3]), one), tail = mul(power, inverted), result;
   if (slopeBy == 0) {
     // Where the power vanishes on this side of the mean, the other tail does.
     Value isAll = both(isAbove, negated(isTail));
+    // It grows with b where b alone is tiny.
+    tail = mul(tail, select(both(isScaledC, negated(isScaledA)), number(1 / kScale, one), one));
     result = select(isSwapped, sub(one, tail), select(isAll, one, tail));
   } else {
     // The logarithm of the power grows by these, that of the fraction by its own derivative.
     Value ofW = select(isSwapped, log(x), log1p(neg(x))), ofZ = select(isSwapped, log1p(neg(x)), log(x));
     Value logSlope = add(mul(ofP, sub(ofZ, digamma(p))), mul(ofQ, sub(ofW, digamma(q))));
-    logSlope = sub(add(logSlope, digamma(sum)), div(select(isTail, fraction[5], zero), quotient));
+    logSlope = add(add(logSlope, digamma(sum)), div(select(isTail, fraction[6], zero), inverted));
     Value slope = mul(tail, logSlope);
+    slope = mul(slope, select(both(isScaledA, isScaledC), scale,
+                              select(slopeBy == 1 ? isScaledC : isScaledA, number(1 / kScale, one), one)));
     result = select(isSwapped, neg(slope), slope);
   }
   Value edge = slopeBy == 0 ? select(isEqual(givenX, 0), zero, one) : zero;
@@ -212,29 +251,35 @@ Value IncompleteEmitter::zetaOf(Value givenS, Value givenQ, bool isSlope) {
   Value isOrdinary = both(both(isGreater(givenS, 1), isLess(givenS, kInfinity)), isFinitePositive(givenQ));
   Value s = select(isOrdinary, givenS, number(2, givenS)), q = select(isOrdinary, givenQ, number(1, givenQ));
   Value zero = no(s), one = number(1, s);
-  auto powerOf = [&](Value w) { return pow(w, neg(s)); };
-  // w, the sum, whether its terms have vanished, the sum's derivative.
-  Values start = {q, zero, zero};
+  // (high + low)^-s, where the second number is what rounding leaves of the first.
+  auto powerOf = [&](Sum w, Value s) {
+    Value power = pow(w.high, neg(s));
+    return select(isEqual(w.low, 0), power, mulAdd(mul(power, s), neg(div(w.low, w.high)), power));
+  };
+  // w, the sum, whether its terms have vanished, what rounding leaves of w, and the sum's derivative.
+  Values start = {q, zero, zero, zero};
   if (isSlope)
     start.push_back(zero);
   Value needs = both(isOrdinary, isGreater(add(s, 10), q));
   Values state = repeat(needs, start, 2000, [&](Values &values, Value) {
-    Value term = powerOf(values[0]);
+    Value term = powerOf({values[0], values[3]}, s);
     values[1] = add(values[1], term);
     Value least = digits(values[1]), isLeft = isGreater(term, least);
     if (isSlope) {
       Value slope = mul(log(values[0]), term);
-      values[3] = sub(values[3], slope);
-      isLeft = either(isLeft, isGreater(absolute(slope), digits(values[3])));
+      values[4] = sub(values[4], slope);
+      isLeft = either(isLeft, isGreater(absolute(slope), digits(values[4])));
     }
-    values[0] = add(values[0], 1);
+    Sum next = exactSumOfAny(values[0], one);
+    values[0] = next.high;
+    values[3] = add(values[3], next.low);
     values[2] = select(isLeft, zero, one);
     return both(isLeft, isGreater(add(s, 10), values[0]));
   });
-  Value w = state[0], power = powerOf(w), isDone = either(isGreater(state[2], 0.5), isEqual(power, 0)),
-        inverse = div(one, w);
+  Sum last = {state[0], state[3]};
+  Value w = last.high, power = powerOf(last, s), isDone = isGreater(state[2], 0.5), inverse = div(one, w);
   Value square = mul(inverse, inverse), before = sub(s, 1);
-  // w^-s w / (s - 1) + w^-s / 2 + the sum of B_2j / (2j)! s (s + 1) ... (s + 2j - 2) w^(-s - 2j + 1)
+  // w^(1 - s) / (s - 1) + w^-s / 2 + the sum of B_2j / (2j)! s (s + 1) ... (s + 2j - 2) w^(-s - 2j + 1)
   Value factor = mul(s, inverse), total = no(s), harmonic = div(one, s), slopes = no(s);
   for (size_t j = 0; j < std::size(kBernoulli); ++j) {
     total = mulAdd(factor, kBernoulli[j], total);
@@ -245,14 +290,14 @@ Value IncompleteEmitter::zetaOf(Value givenS, Value givenQ, bool isSlope) {
     if (isSlope)
       harmonic = add(harmonic, add(div(one, next), div(one, last)));
   }
-  Value integral = div(w, before), result;
+  // Factors of powers that vanish may be infinite.
+  auto timesPower = [&](Value factor) { return select(isEqual(power, 0), zero, mul(power, factor)); };
+  Value integral = div(powerOf(last, before), before), rest = timesPower(add(total, 0.5)), result;
   if (!isSlope) {
-    Value tail = mul(power, add(integral, add(total, 0.5)));
-    result = add(state[1], select(isDone, zero, tail));
+    result = add(state[1], select(isDone, zero, add(integral, rest)));
   } else {
-    Value logarithm = neg(log(w)), all = add(integral, add(total, 0.5));
-    Value tail = mul(power, add(mul(logarithm, all), sub(slopes, div(integral, before))));
-    result = add(state[3], select(isDone, zero, tail));
+    Value tail = mulAdd(neg(log(w)), add(integral, rest), sub(timesPower(slopes), div(integral, before)));
+    result = add(state[4], select(isDone, zero, tail));
   }
   // Edges: infinite for s = 1 and for q = 0, -1, ...; of infinite s the power of q alone.
   Value infinity = number(isSlope ? -kInfinity : kInfinity, s), nan = number(kNaN, s);

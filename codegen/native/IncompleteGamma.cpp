@@ -38,13 +38,20 @@ IncompleteEmitter::Values IncompleteEmitter::repeat(Value isActive, Values start
 }
 
 Value IncompleteEmitter::lgammaOfNext(Value z) {
-  Value isSmall = isLess(z, 0.5), isMiddle = both(isNotLess(z, 0.5), isLess(z, 1.5));
-  Value bounded = select(isLess(z, 1.5), z, number(1, z)), below = sub(bounded, 1);
-  Value d = select(isSmall, bounded, below);
+  Value isSmall = isLess(z, 0.5), below = sub(z, 1), d = select(isSmall, z, below);
   Value curve = isSingle ? polynomial(isSmall, polynomials::kGammaNear1, polynomials::kGammaNear2, d)
                          : polynomial(isSmall, polynomials::kGammaNear164, polynomials::kGammaNear264, d);
-  Value near = mul(mul(bounded, below), curve);
-  return select(either(isSmall, isMiddle), near, lgamma(add(z, 1)));
+  return mul(mul(z, below), curve);
+}
+
+IncompleteEmitter::Factorial IncompleteEmitter::factorialOf(Value z, int steps) {
+  Value product = number(1, z);
+  for (int i = 0; i < steps; ++i) {
+    Value isAbove = isNotLess(z, 1.5);
+    product = select(isAbove, mul(product, z), product);
+    z = select(isAbove, sub(z, 1), z);
+  }
+  return {product, lgammaOfNext(z)};
 }
 
 //===-- Incomplete gamma functions --------------------------------------------------------------===//
@@ -73,14 +80,14 @@ Value IncompleteEmitter::gammaPower(const Gamma &gamma, bool isDensity) {
   total.low = select(isOrdinary, total.low, zero);
   Sum distance = exactSumOfAny(select(gamma.isLarge, a, zero), neg(x));
   total = addTo(addTo(total, distance.high), distance.low);
-  Value rest = select(gamma.isLarge, stirling(large), lgammaOfNext(small));
-  total = addTo(total, neg(rest));
+  Factorial factorial = factorialOf(small, 7);
+  total = addTo(total, neg(select(gamma.isLarge, stirling(large), factorial.logarithm)));
   // Infinities have no rest.
   total.low = select(isLess(absolute(total.high), 1e300), total.low, zero);
-  Value scale = div(number(0.3989422804014327, a), squareRoot(large));
+  Value scale = div(number(0.3989422804014327, a), squareRoot(large)), inverse = div(one, factorial.product);
   if (!isDensity)
-    return mul(expOf(total), select(gamma.isLarge, scale, one));
-  return mul(expOf(total), select(gamma.isLarge, mul(scale, div(a, x)), a));
+    return mul(expOf(total), select(gamma.isLarge, scale, inverse));
+  return mul(expOf(total), select(gamma.isLarge, mul(scale, div(a, x)), mul(inverse, a)));
 }
 
 Value IncompleteEmitter::gamma_density(Value a, Value x) {
@@ -165,7 +172,7 @@ Value IncompleteEmitter::incompleteGamma(Value givenA, Value givenX, bool isUppe
   Value a = gamma.a, x = gamma.x, one = number(1, a), zero = no(a);
   Value power = gammaPower(gamma, /*isDensity=*/false);
   Value isFar = both(negated(gamma.isNear), gamma.isOrdinary);
-  Value isFraction = both(isFar, both(isGreater(x, isUpper ? 1.1 : 1), isGreater(x, a)));
+  Value isFraction = both(isFar, both(isGreater(x, isUpper ? 0.8 : 1), isGreater(x, a)));
   Value isSeries = both(isFar, negated(isFraction));
 
   // Where x and a are small, Q is -expm1(a log(x) - lgamma(1 + a)) and a series in which x has the other sign.
@@ -189,20 +196,21 @@ Value IncompleteEmitter::incompleteGamma(Value givenA, Value givenX, bool isUppe
   });
   Value lower = mul(power, series[1]);
 
-  // Legendre's fraction by Lentz's method: 1 / (x + 1 - a - 1 (1 - a) / (x + 3 - a - ...)).
+  // Legendre's fraction 1 / (x + 1 - a - 1 (1 - a) / (x + 3 - a - ...)) by Steed's method, as the sum of the
+  // differences of its convergents: their errors shrink as they do, and the sum keeps what rounding leaves of it. What
+  // follows the last one is some 10 of it for x near 1, where there are 100 steps, and less beyond.
   Value first = select(isFraction, add(sub(x, a), 1), one), inverse = div(one, first);
-  Values fraction =
-      repeat(isFraction, {first, number(1 / kTiny, a), inverse, inverse}, 4000, [&](Values &state, Value n) {
-        Value above = mul(n, sub(a, n));
-        state[0] = add(state[0], 2);
-        Value below = awayFromZero(mulAdd(above, state[2], state[0]));
-        state[1] = awayFromZero(add(state[0], div(above, state[1])));
-        state[2] = div(one, below);
-        Value factor = mul(state[1], state[2]);
-        state[3] = mul(state[3], factor);
-        return isGreater(absolute(sub(factor, 1)), number(isSingle ? 0x1p-36 : 0x1p-51, factor));
-      });
-  Value upper = mul(mul(power, a), fraction[3]);
+  Values fraction = repeat(isFraction, {first, inverse, inverse, inverse, zero}, 4000, [&](Values &state, Value n) {
+    Value above = mul(n, sub(a, n)), byLast = mul(above, state[1]);
+    state[0] = add(state[0], 2);
+    state[1] = div(one, add(state[0], byLast));
+    state[2] = neg(mul(mul(byLast, state[1]), state[2]));
+    Sum sum = exactSum(state[3], state[2]);
+    state[3] = sum.high;
+    state[4] = add(state[4], sum.low);
+    return isGreater(absolute(state[2]), mul(state[3], isSingle ? 0x1p-36 : 0x1p-57));
+  });
+  Value upper = mul(mul(power, a), add(fraction[3], fraction[4]));
 
   Near near = nearOf(gamma, /*needsSlope=*/false);
   Value ofNear = mul(

@@ -88,7 +88,7 @@ template <typename F> std::vector<F> call(Function<Tensor(const std::vector<Tens
 std::uint32_t nearOne(std::uint32_t bits) { return (bits & 0x87ffffff) + 0x3c000000; }
 std::uint64_t nearOne(std::uint64_t bits) { return (bits & 0x80ffffffffffffff) + 0x3f80000000000000; }
 
-template <typename F, typename Bits> Worst worstOfSampleIn(const ElementwiseCase &op) {
+template <typename F, typename Bits> Worst worstOfSampleIn(const ElementwiseCase &op, int logOfCount) {
   using Limits = std::numeric_limits<F>;
   constexpr bool isDouble = Limits::digits == 53;
   constexpr int kDigits = Limits::digits;
@@ -110,12 +110,12 @@ template <typename F, typename Bits> Worst worstOfSampleIn(const ElementwiseCase
   std::mt19937_64 random(1);
   std::size_t count = op.schema().numOperands;
   Operands<F> x(count);
-  constexpr int kBits = 8 * sizeof(Bits), kHighBits = 20;
-  for (Bits i = 0; i < kChunk; ++i)
+  constexpr int kBits = 8 * sizeof(Bits);
+  for (Bits i = 0; i < Bits(1) << logOfCount; ++i)
     for (std::size_t k = 0; k < count; ++k) {
       // The first operand has every sign and exponent equally often.
       auto low = static_cast<Bits>(random() >> (64 - kBits));
-      Bits bits = k == 0 ? i << (kBits - kHighBits) | low >> kHighBits : low;
+      Bits bits = k == 0 ? i << (kBits - logOfCount) | low >> logOfCount : low;
       if ((count > 1 || isDouble) && i % 3 != 0) {
         bits = nearOne(low);
         if (i % 3 == 2 && k > 0) // few digits
@@ -165,9 +165,9 @@ std::string Worst::str() const {
   return out.str();
 }
 
-Worst worstOfSample(const ElementwiseCase &op, DType dtype) {
-  return dtype == DType::Float64 ? worstOfSampleIn<double, std::uint64_t>(op)
-                                 : worstOfSampleIn<float, std::uint32_t>(op);
+Worst worstOfSample(const ElementwiseCase &op, DType dtype, int logOfCount) {
+  return dtype == DType::Float64 ? worstOfSampleIn<double, std::uint64_t>(op, logOfCount)
+                                 : worstOfSampleIn<float, std::uint32_t>(op, logOfCount);
 }
 
 Worst worstOfAll(const ElementwiseCase &op, int threads) {

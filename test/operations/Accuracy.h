@@ -30,9 +30,9 @@ struct Worst {
   std::string str() const; // "3.5 ULP at 0x1p+3: 0x1.8p+3 instead of ..."
 };
 
-// On 2^20 inputs, the same number for every exponent and sign, and special values in all combinations. Of several
-// operands and of float64, two thirds of the inputs have exponents from -7 to 8.
-Worst worstOfSample(const ElementwiseCase &op, DType dtype);
+// On 2^20 inputs, or 2^`logOfCount`, the same number for every exponent and sign, and special values in all
+// combinations. Of several operands and of float64, two thirds of the inputs have exponents from -7 to 8.
+Worst worstOfSample(const ElementwiseCase &op, DType dtype, int logOfCount = 20);
 // On all 2^32 inputs of float32 of a function with one operand. The references are those in double, whose own error is
 // 2^-29 ULP.
 Worst worstOfAll(const ElementwiseCase &op, int threads);

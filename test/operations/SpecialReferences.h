@@ -265,9 +265,12 @@ inline GammaTail gammaTail(Real a, Real x) {
 inline Real upperGammaOfSmall(Real a, Real x) {
   // lgamma(1 + a), of a series where a is small: -gamma a + zeta(2) a^2 / 2 - ...
   const Real ofNext =
-      a < 1e-4L ? a * (-0.577215664901532860606512090082402431L +
-                       a * (0.822467033424113218236207583323012595L - a * 0.400685634386531428466579387170483L))
-                : ::lgammal(1 + a);
+      a < 1e-4L
+          ? a * (-0.577215664901532860606512090082402431L +
+                 a * (0.822467033424113218236207583323012595L -
+                      a * (0.400685634386531428466579387170483L -
+                           a * (0.270580808427784547879000924135292L - a * 0.207385551028673985266273097291406L))))
+          : ::lgammal(1 + a);
   const Real logarithm = a * std::log(x) - ofNext;
   Real sum = 0, term = 1;
   for (int n = 1; n < 60; ++n) {
@@ -358,8 +361,8 @@ inline Real logBetaPower(Real a, Real b, Real x, Real y) {
   auto term = [](Real shape, Real ratio, Real part) {
     return std::fabs(ratio) < 0.5L ? shape * logRest(ratio) : shape * (std::log(part) - ratio);
   };
-  return term(a, u, 1 + u) + term(b, v, 1 + v) + std::log(a / (2 * kPi) * (b / (a + b))) / 2 + stirlingRest(a + b) -
-         stirlingRest(a) - stirlingRest(b);
+  return term(a, u, x * ((a + b) / a)) + term(b, v, y * ((a + b) / b)) + std::log(a / (2 * kPi) * (b / (a + b))) / 2 +
+         stirlingRest(a + b) - stirlingRest(a) - stirlingRest(b);
 }
 template <typename T> T betainc_(T givenA, T givenB, T givenX) {
   const Real a = givenA, b = givenB, x = givenX, y = 1 - x;

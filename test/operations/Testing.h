@@ -25,6 +25,7 @@ struct ElementwiseCase {
   int ulp;                                      // by how many of them a float32 result may be off
   double digitsFrom;                            // a float64 result below it has its units
   int orders;                                   // up to which order all derivatives are there
+  bool isReferenceSlow;                         // it takes microseconds
 
   const schema::OperationSchema &schema() const { return schema::schemaOf(id); }
   std::string name() const { return std::string(schema().mnemonic); }

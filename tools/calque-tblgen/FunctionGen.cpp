@@ -199,7 +199,8 @@ void emitTestData(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
     os << "}, reference::wrap(reference::" << name << "_<Real>), reference::wrap(reference::" << name
        << "_<double>), wrap(static_cast<Tensor (*)(" << operands << ")>(::calque::" << op.function() << ")), "
        << op.record().getValueAsInt("ulp") << ", " << op.record().getValueAsString("digitsFrom") << ", "
-       << op.record().getValueAsInt("orders") << "},\n";
+       << op.record().getValueAsInt("orders") << ", "
+       << (op.record().getValueAsBit("isReferenceSlow") ? "true" : "false") << "},\n";
   }
 }
 
@@ -236,15 +237,13 @@ int roundingsOf(const llvm::DagInit *scalar) {
 void emitFuzzData(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
   llvm::emitSourceFileHeader("What the fuzzer knows of operations", os);
   for (const OperationRecord &op : collectOperations(records)) {
-    // Its programs take derivatives of derivatives.
-    const bool isDrawn = op.record().getValueAsInt("orders") >= 2;
-    os << "{schema::OpId::" << op.idName() << ", \"" << (isDrawn ? op.function() : "") << "\"";
+    os << "{schema::OpId::" << op.idName() << ", \"" << op.function() << "\"";
     if (op.elementwise() && op.attributes().empty()) {
       std::vector<llvm::StringRef> domain = op.record().getValueAsListOfStrings("domain");
       os << ", " << roundingsOf(op.scalar()) << ", " << domain[0] << ", " << domain[1] << ", "
          << op.record().getValueAsInt("ulp")
          << ", reference::wrap(reference::" << op.record().getValueAsString("reference") << "_<Real>), "
-         << op.record().getValueAsString("digitsFrom");
+         << op.record().getValueAsString("digitsFrom") << ", " << op.record().getValueAsInt("orders");
     }
     os << "},\n";
   }
