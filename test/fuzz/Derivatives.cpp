@@ -59,6 +59,22 @@ int orderIn(const Program &program, int begin, int end) {
   }
   return order;
 }
+// Whether all derivatives of the order that some steps take are there: those of some operations are NaN from some order
+// on.
+bool areThere(const Program &program, int begin, int end, int order) {
+  for (int i = begin; i < end; ++i) {
+    const Step &step = program.steps[i];
+    if (factsOf(step.op).orders < order)
+      return false;
+    bool isThere = true;
+    if (step.transform)
+      eachBody(*step.transform,
+               [&](const Program &body) { isThere &= areThere(body, 0, static_cast<int>(body.steps.size()), order); });
+    if (!isThere)
+      return false;
+  }
+  return true;
+}
 // The least that derivatives of such an order are off by: each order divides the roundings of long double by another
 // step.
 Real noiseOf(int order) { return std::ldexp(Real(1), -60 + 11 * order); }
@@ -128,7 +144,8 @@ std::vector<ArrayRef> gradientOf(const Program &program, const std::vector<Array
         before.push_back(operand);
   std::vector<Elements> runs;
   Real inner = 0;
-  bool isKnown = areBounded(values, before);
+  const int order = 1 + orderIn(program, step.tape->begin, index);
+  bool isKnown = areBounded(values, before) && areThere(program, step.tape->begin, index, order);
   for (unsigned run = 0; run < kRuns; ++run) {
     Differences differences(program, run);
     Environment environment =
@@ -137,8 +154,8 @@ std::vector<ArrayRef> gradientOf(const Program &program, const std::vector<Array
     inner = std::max(inner, differences.doubt());
     isKnown &= std::isfinite(inner) && isFiniteInside(environment);
   }
-  std::vector<ArrayRef> results = bounded(runs, step.types, epsilonIn(program, step.tape->begin, index + 1),
-                                          1 + orderIn(program, step.tape->begin, index), inner);
+  std::vector<ArrayRef> results =
+      bounded(runs, step.types, epsilonIn(program, step.tape->begin, index + 1), order, inner);
   // A rule multiplies with what it was given: no change times NaN is NaN, which differences don't see.
   for (int i = step.tape->begin; i <= index; ++i) {
     for (int operand : program.steps[i].operands)
@@ -159,7 +176,8 @@ std::vector<ArrayRef> derivativesOf(const Program &program, const std::vector<Ar
   const Step &step = program.steps[index];
   const Program &body = *step.transform->body;
   std::span<const TensorType> types = std::span(step.types).subspan(body.results.size());
-  bool isKnown = areBounded(values, step.operands);
+  const int order = orderIn(program, index, index + 1);
+  bool isKnown = areBounded(values, step.operands) && areThere(program, index, index + 1, order);
   for (int operand : step.operands)
     isKnown &= isFinite(values[operand]);
   std::vector<Elements> runs;
@@ -172,7 +190,7 @@ std::vector<ArrayRef> derivativesOf(const Program &program, const std::vector<Ar
     isKnown &= std::isfinite(inner) && isFiniteInside(environment);
   }
   if (isKnown)
-    return bounded(runs, types, epsilonIn(program, index, index + 1), orderIn(program, index, index + 1), inner);
+    return bounded(runs, types, epsilonIn(program, index, index + 1), order, inner);
   std::vector<ArrayRef> results;
   for (const TensorType &type : types) {
     auto array = std::make_shared<Array>(*zerosOf(type));

@@ -41,7 +41,8 @@ private:
 
 // Why an operation is not drawn like others; empty for those that are. Tests print it.
 std::string_view hookReason(OpId op);
-// Whether no program has the operation: one of complex numbers, or with an effect outside of the program.
+// Whether no program has the operation: one of complex numbers, with an effect outside of the program, or made by
+// functions that are none of the records'.
 bool isLeftOut(OpId op);
 // Whether it factors matrices, or solves with them: no program has it.
 bool isOfMatrices(OpId op);

@@ -43,7 +43,7 @@ void pick(const Call &call, std::size_t operand, const std::function<std::int64_
 namespace {
 Kernel kernelOf(OpId op) {
   for (const KernelTable *table : {&elementwiseKernels(), &bitKernels(), &reductionKernels(), &windowKernels(),
-                                   &movementKernels(), &sourceKernels()})
+                                   &movementKernels(), &sourceKernels(), &specialKernels()})
     if (auto found = table->find(schema::schemaOf(op).mnemonic); found != table->end())
       return found->second;
   return nullptr;

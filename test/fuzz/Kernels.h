@@ -65,6 +65,7 @@ const KernelTable &reductionKernels();
 const KernelTable &windowKernels();
 const KernelTable &movementKernels();
 const KernelTable &sourceKernels();
+const KernelTable &specialKernels();
 
 //===-- Bounds ----------------------------------------------------------------------------------===//
 

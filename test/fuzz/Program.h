@@ -206,6 +206,7 @@ struct Facts {
   int ulp = 8; // by how many units in the last place a result that is not correctly rounded may be off
   reference::Reference reference = nullptr;
   double digitsFrom = 0; // a float64 result below it may be off by as much as it
+  int orders = 2;        // up to which order all derivatives are there
 };
 const Facts &factsOf(OpId op);
 
