@@ -163,7 +163,7 @@ Draw drawOf(const char *name, const Shape &shape, const Operand &state, std::ini
         throw ValueError(absl::StrCat(name, ": ", parameter.name, " must be ", parameter.range.text, ", unlike ",
                                       Number(value).str()),
                          draw.where);
-      x = parameter.operand.toTensor(draw.dtype);
+      x = parameter.operand.toTensor(draw.drawn);
     } else {
       x = parameter.operand.isNumber() ? parameter.operand.toTensor(draw.dtype) : parameter.operand.tensor();
       requireFits(name, parameter, x, shape, draw.where);
@@ -392,8 +392,17 @@ Tensor stateless_truncated_normal(const Shape &shape, const Operand &state, cons
   draw.isValid = draw.isValid.defined() ? logical_and(draw.isValid, isOrdered) : isOrdered;
   const Tensor isAbove = greater(first, 0);
   const Tensor from = calque::where(isAbove, -last, first), to = calque::where(isAbove, -first, last);
-  const Tensor below = ndtr(from), u = draw.stream->centred(shape) + 0.5;
-  const Tensor x = ndtri(below + u * (ndtr(to) - below)), inside = maximum(minimum(x, to), from);
+  // Each way computes numbers of its own where the other one's are taken, of which no derivative is infinite.
+  const Tensor isFar = less(to, -35), below = ndtr(calque::where(isFar, -1, from));
+  const Tensor u = draw.stream->centred(shape) + 0.5;
+  const Tensor near = ndtri(below + u * (ndtr(calque::where(isFar, 0, to)) - below));
+  // Far out, where probabilities vanish, the tail beyond x is exp(-x^2 / 2) / x but for a factor that is nearly the
+  // same for all of the numbers. `e` is how far its logarithm is from that at t; log(x / t) is small beside it.
+  const Tensor t = calque::where(isFar, -to, 35), end = maximum(minimum(calque::where(isFar, -from, 36), 1e150), t);
+  const Tensor ratio = t / end, rest = ratio * exp(-0.5 * (end - t) * (end + t)), e = -log1p(u * (rest - 1));
+  auto moved = [&](const Tensor &by) { return t + 2 * by / (t + sqrt(t * t + 2 * by)); };
+  const Tensor far = -moved(maximum(e - log(moved(e) / t), 0));
+  const Tensor inside = maximum(minimum(calque::where(isFar, far, near), to), from);
   return draw.finished(calque::where(isAbove, -inside, inside));
 }
 

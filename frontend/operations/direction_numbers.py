@@ -12,8 +12,8 @@ with importlib.resources.files("scipy.stats").joinpath("_sobol_direction_numbers
     data = np.load(file)
     polynomials, initial = data["poly"], data["vinit"]
 
-print("""// Made by direction_numbers.py: the direction numbers of Joe and Kuo (Constructing Sobol sequences with better two-dimensional
-// projections, SIAM Journal on Scientific Computing 30, 2008), a row for each dimension.
+print("""// Made by direction_numbers.py: the direction numbers of Joe and Kuo (Constructing Sobol sequences with better
+// two-dimensional projections, SIAM Journal on Scientific Computing 30, 2008), a row for each dimension.
 #ifndef CALQUE_FRONTEND_OPERATIONS_SOBOLNUMBERS_H
 #define CALQUE_FRONTEND_OPERATIONS_SOBOLNUMBERS_H
 

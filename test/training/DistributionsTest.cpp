@@ -220,6 +220,20 @@ TEST(Distributions, HaveEdges) {
   EXPECT_EQ(valuesOf(random::stateless_binomial({3}, state(), tensor({5.0f, -1.0f, 2.5f}), 0.5f))[1], -1);
   EXPECT_EQ(valuesOf(random::stateless_binomial({3}, state(), tensor({5.0f, -1.0f, 2.5f}), 0.5f))[2], -1);
   EXPECT_EQ(only(random::stateless_poisson(one, state(), 1e12)), INT32_MAX); // saturates
+  // Where the probabilities of all numbers vanish: 1 / t beyond t on average.
+  const Tensor far = random::stateless_truncated_normal({kCount}, state(), 100, kInfinity) - 100.0;
+  EXPECT_NEAR(valuesOf(mean(far))[0], 0.01, 0.0005);
+  EXPECT_GE(valuesOf(min(far))[0], 0);
+  const Tensor between = random::stateless_truncated_normal({kCount}, state(), -50.01, -50);
+  EXPECT_GE(valuesOf(min(between))[0], -50.011);
+  EXPECT_LE(valuesOf(max(between))[0], -50);
+  EXPECT_EQ(only(random::stateless_truncated_normal(one, state(), number(1e300, DType::Float64), kInfinity)), 1e300);
+  auto bound = [&](const Tensor &low) { return sum(random::stateless_truncated_normal({9}, state(), low, kInfinity)); };
+  for (double low : {1.0, 100.0})
+    EXPECT_TRUE(std::isfinite(valuesOf(grad(bound)(number(low, DType::Float64)))[0])) << low;
+  // A number that float32 has not is no other number among counts.
+  EXPECT_NEAR(valuesOf(mean(cast(random::stateless_binomial({kCount}, state(), 1e9, 0.999), DType::Float64)))[0], 999e6,
+              5 * 999.5 / std::sqrt(kCount));
   for (DType half : {DType::Float16, DType::BFloat16}) {
     const Tensor y = random::stateless_gamma({100}, state(), number(2, half));
     EXPECT_EQ(y.dtype(), half);
