@@ -90,7 +90,12 @@ def PackProducts : Pass<"calque-pack-products", "::mlir::func::FuncOp"> {
     reads words of two terms, which `calque.scalar_function "dot_pairs"` multiplies and adds. The elements of the
     operands are computed where words are made of them, so that casts of int8 leave no int32 in memory. Sums wrap as
     they did.
+
+    With `bytes`, words have four terms where an operand holds bytes, or bytes less a number that is the same for all
+    terms. `dot_bytes` takes one operand without a sign and one with a sign. What is subtracted or added to make them
+    so, times the sums of the other operand's terms, goes into the results before the products are added.
   }];
+  let options = [Option<"bytes", "bytes", "bool", "false", "Put four bytes into a word, where it is possible">];
   let dependentDialects = ["::calque::ir::CalqueDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];
   let statistics = [Statistic<"packed", "packed", "Sums of products whose terms are packed">];

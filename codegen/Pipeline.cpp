@@ -1,5 +1,6 @@
 #include "codegen/Pipeline.h"
 #include "codegen/Passes.h"
+#include "codegen/native/Target.h"
 #include "codegen/native/TimeReport.h"
 #include "codegen/schedule/Plans.h"
 #include "passes/Passes.h"
@@ -77,7 +78,7 @@ void lowerToLinalg(OpPassManager &manager, const CompileOptions &options) {
     return;
   manager.addNestedPass<func::FuncOp>(createRecomputeElementwise());
   manager.addNestedPass<func::FuncOp>(createFuseElementwise());
-  manager.addNestedPass<func::FuncOp>(createPackProducts());
+  manager.addNestedPass<func::FuncOp>(createPackProducts({Target::of(options.cpu).dotsOfBytes}));
   manager.addPass(createResolveSizes());
   manager.addPass(createCanonicalize());
   manager.addNestedPass<func::FuncOp>(createShareEqual());

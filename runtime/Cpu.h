@@ -15,27 +15,30 @@ namespace calque::runtime {
 // targets for which code is only made ahead of time. The model of a CPU changes no code, so that code can be moved
 // between machines. The order means nothing: runs() says whose code a CPU can run.
 enum class Cpu {
-  Baseline, // x86-64: 16 vector registers of 16 bytes
-  Avx2,     // x86-64-v3: 16 of 32 bytes, fused multiply-add
-  Avx512,   // x86-64-v4: 32 of 64 bytes, fused multiply-add
-  Aarch64,  // ARMv8-A: 32 of 16 bytes, fused multiply-add
+  Baseline,   // x86-64: 16 vector registers of 16 bytes
+  Avx2,       // x86-64-v3: 16 of 32 bytes, fused multiply-add
+  Avx512,     // x86-64-v4: 32 of 64 bytes, fused multiply-add
+  Aarch64,    // ARMv8-A: 32 of 16 bytes, fused multiply-add
+  Avx512Vnni, // x86-64-v4 with dot products of bytes. Files have these numbers, so that it is the last one
 };
-inline constexpr Cpu kCpus[] = {Cpu::Baseline, Cpu::Avx2, Cpu::Avx512, Cpu::Aarch64};
+inline constexpr Cpu kCpus[] = {Cpu::Baseline, Cpu::Avx2, Cpu::Avx512, Cpu::Aarch64, Cpu::Avx512Vnni};
 
 enum class InstructionSet { X86_64, Aarch64 };
 
 // The features of a CPU beyond the baseline of its instruction set, one bit each.
-enum Feature : unsigned { kFeatureAvx2 = 1, kFeatureAvx512 = 2 };
+enum Feature : unsigned { kFeatureAvx2 = 1, kFeatureAvx512 = 2, kFeatureVnni = 4 };
 
 struct CpuInfo {
   const char *name;
   InstructionSet set;
   unsigned features;
 };
-inline constexpr CpuInfo kCpuInfos[] = {{"baseline", InstructionSet::X86_64, 0},
-                                        {"avx2", InstructionSet::X86_64, kFeatureAvx2},
-                                        {"avx512", InstructionSet::X86_64, kFeatureAvx2 | kFeatureAvx512},
-                                        {"aarch64", InstructionSet::Aarch64, 0}};
+inline constexpr CpuInfo kCpuInfos[] = {
+    {"baseline", InstructionSet::X86_64, 0},
+    {"avx2", InstructionSet::X86_64, kFeatureAvx2},
+    {"avx512", InstructionSet::X86_64, kFeatureAvx2 | kFeatureAvx512},
+    {"aarch64", InstructionSet::Aarch64, 0},
+    {"avx512vnni", InstructionSet::X86_64, kFeatureAvx2 | kFeatureAvx512 | kFeatureVnni}};
 static_assert(std::size(kCpuInfos) == std::size(kCpus));
 
 constexpr const CpuInfo &infoOf(Cpu cpu) { return kCpuInfos[static_cast<std::size_t>(cpu)]; }
@@ -53,7 +56,7 @@ inline std::optional<Cpu> cpuNamed(std::string_view name) {
   return std::nullopt;
 }
 
-// "baseline, avx2 and avx512": the names of the CPUs for which a condition holds.
+// "baseline, avx2 and avx512vnni": the names of the CPUs for which a condition holds.
 template <typename Condition> std::string cpuNamesWhere(Condition &&condition) {
   std::string names, last;
   for (Cpu cpu : kCpus)
@@ -81,7 +84,7 @@ inline std::string cpuNamesRunBy(Cpu host) {
 inline Cpu hostCpu() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("x86-64-v4"))
-    return Cpu::Avx512;
+    return __builtin_cpu_supports("avx512vnni") ? Cpu::Avx512Vnni : Cpu::Avx512;
   if (__builtin_cpu_supports("x86-64-v3"))
     return Cpu::Avx2;
 #elif defined(__aarch64__)

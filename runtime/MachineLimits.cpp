@@ -73,6 +73,7 @@ Multiplier multiplier() {
 #if defined(CALQUE_WIDE_VECTORS)
   switch (hostCpu()) {
   case Cpu::Avx512:
+  case Cpu::Avx512Vnni:
     return {multiplyAndAdd512, 16};
   case Cpu::Avx2:
     return {multiplyAndAdd256, 8};

@@ -22,7 +22,8 @@ int main(int argc, char **argv) {
   app.add_option("--header", header, "The header")->required();
   app.add_option("--function", options.functions, "A function to compile; without it, all of the file");
   app.add_option("--name", options.name, "What names in C begin with; without it, the name of the object file");
-  app.add_option("--target", options.target, "The CPU: baseline, avx2, avx512 or aarch64; without it, this one");
+  app.add_option("--target", options.target,
+                 "The CPU: baseline, avx2, avx512, avx512vnni or aarch64; without it, this one");
   app.add_option("--pullback", options.pullbacks, "A function whose gradients are compiled too, as NAME_pullback");
   try {
     app.parse(argc, argv);

@@ -20,9 +20,10 @@ using namespace mlir;
 
 namespace {
 
-llvm::cl::opt<std::string> targetOption("calque-target",
-                                        llvm::cl::desc("Schedule for baseline, avx2 or avx512 (default: this CPU)"),
-                                        llvm::cl::value_desc("target"));
+llvm::cl::opt<std::string>
+    targetOption("calque-target",
+                 llvm::cl::desc("Schedule for baseline, avx2, avx512 or avx512vnni (default: this CPU)"),
+                 llvm::cl::value_desc("target"));
 
 llvm::cl::opt<bool> timing("timing", llvm::cl::desc("How long each pass took, and which changed something"));
 

@@ -3,6 +3,7 @@
 #include "codegen/native/Target.h"
 #include "codegen/schedule/ScalarFunctions.h"
 #include "ir/Dialect.h"
+#include "ir/ElementType.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -54,37 +55,72 @@ public:
   // x86-64 has an instruction for whole registers. Its sum of two products wraps: it differs from the exact one only if
   // all four numbers are the smallest, where both have the same 32 bits.
   Value dotOfPairs(Value x, Value y, const Target &target) {
-    auto vector = dyn_cast<VectorType>(shape);
-    StringRef instruction =
-        vector && vector.getRank() == 1 ? instructionFor(vector.getNumElements() * 4, target) : StringRef();
-    if (!instruction.empty()) {
-      auto pairs = VectorType::get({2 * vector.getNumElements()}, b.getI16Type());
-      auto asPairs = [&](Value words) { return vector::BitCastOp::create(b, location, pairs, words).getResult(); };
-      return LLVM::CallIntrinsicOp::create(b, location, shape, b.getStringAttr(instruction),
-                                           ValueRange{asPairs(x), asPairs(y)})
-          .getResult(0);
-    }
+    if (StringRef instruction = ofPairs(target); !instruction.empty())
+      return call(instruction, {as(b.getI16Type(), x), as(b.getI16Type(), y)});
     auto upper = [&](Value word) { return emit<arith::ShRSIOp>(word, constant(16)); };
     auto lower = [&](Value word) { return upper(emit<arith::ShLIOp>(word, constant(16))); };
-    return emit<arith::AddIOp>(emit<arith::MulIOp>(lower(x), lower(y)), emit<arith::MulIOp>(upper(x), upper(y)));
+    Value lowerX = lower(x), lowerY = lower(y), upperX = upper(x), upperY = upper(y);
+    Value ofLower = emit<arith::MulIOp>(lowerX, lowerY), ofUpper = emit<arith::MulIOp>(upperX, upperY);
+    return emit<arith::AddIOp>(ofLower, ofUpper);
   }
 
-private:
-  static StringRef instructionFor(int64_t bytes, const Target &target) {
-    if (runtime::infoOf(target.cpu).set != runtime::InstructionSet::X86_64 || bytes > target.vectorBytes)
-      return {};
-    return bytes == 64   ? "llvm.x86.avx512.pmaddw.d.512"
-           : bytes == 32 ? "llvm.x86.avx2.pmadd.wd"
-           : bytes == 16 ? "llvm.x86.sse2.pmadd.wd"
-                         : "";
+  // Adds the four products to `sum`. The instruction does not saturate.
+  Value dotOfBytes(Value sum, Value x, Value y, const Target &target) {
+    if (target.dotsOfBytes && bytes() == target.vectorBytes)
+      return call("llvm.x86.avx512.vpdpbusd.512", {sum, as(b.getI8Type(), x), as(b.getI8Type(), y)});
+    // Those at even places and those at odd ones, as pairs.
+    Value even = emit<arith::AndIOp>(x, constant(0x00ff00ff)),
+          odd = emit<arith::AndIOp>(emit<arith::ShRUIOp>(x, constant(8)), constant(0x00ff00ff));
+    Value ofEven = dotOfPairs(even, upperBytes(emit<arith::ShLIOp>(y, constant(8))), target),
+          ofOdd = dotOfPairs(odd, upperBytes(y), target);
+    Value all = emit<arith::AddIOp>(ofEven, ofOdd);
+    return emit<arith::AddIOp>(sum, all);
   }
-  template <typename Op> Value emit(Value x, Value y) { return Op::create(b, location, x, y); }
+
   Value constant(int64_t value) {
     TypedAttr element = b.getIntegerAttr(getElementTypeOrSelf(shape), value);
     if (auto vector = dyn_cast<VectorType>(shape))
       return arith::ConstantOp::create(b, location, DenseElementsAttr::get(vector, Attribute(element)));
     return arith::ConstantOp::create(b, location, element);
   }
+
+private:
+  // The bytes of a vector of words; 0 for a single word.
+  int64_t bytes() const {
+    auto vector = dyn_cast<VectorType>(shape);
+    return vector && vector.getRank() == 1 ? 4 * vector.getNumElements() : 0;
+  }
+  StringRef ofPairs(const Target &target) const {
+    if (runtime::infoOf(target.cpu).set != runtime::InstructionSet::X86_64 || bytes() > target.vectorBytes)
+      return {};
+    return bytes() == 64   ? "llvm.x86.avx512.pmaddw.d.512"
+           : bytes() == 32 ? "llvm.x86.avx2.pmadd.wd"
+           : bytes() == 16 ? "llvm.x86.sse2.pmadd.wd"
+                           : "";
+  }
+  // A vector of words as a vector of their parts.
+  Value as(Type element, Value words) {
+    auto parts = VectorType::get({8 * bytes() / static_cast<int64_t>(ir::ElementType(element).bits())}, element);
+    return vector::BitCastOp::create(b, location, parts, words);
+  }
+  Value call(StringRef instruction, ValueRange operands) {
+    return LLVM::CallIntrinsicOp::create(b, location, shape, b.getStringAttr(instruction), operands).getResult(0);
+  }
+  // The upper byte of each half of a word, with its sign, as a pair.
+  Value upperBytes(Value x) {
+    if (bytes()) {
+      Value halves = as(b.getI16Type(), x);
+      TypedAttr eight = DenseElementsAttr::get(cast<ShapedType>(halves.getType()), b.getI16IntegerAttr(8));
+      halves = arith::ShRSIOp::create(b, location, halves, arith::ConstantOp::create(b, location, eight));
+      return vector::BitCastOp::create(b, location, shape, halves);
+    }
+    Value lower = emit<arith::ShRSIOp>(emit<arith::ShLIOp>(x, constant(16)), constant(24)),
+          upper = emit<arith::ShRSIOp>(x, constant(24));
+    lower = emit<arith::AndIOp>(lower, constant(0xffff));
+    upper = emit<arith::ShLIOp>(upper, constant(16));
+    return emit<arith::OrIOp>(lower, upper);
+  }
+  template <typename Op> Value emit(Value x, Value y) { return Op::create(b, location, x, y); }
   Value isEqual(Value x, Value y) { return arith::CmpIOp::create(b, location, arith::CmpIPredicate::eq, x, y); }
   Value select(Value condition, Value x, Value y) { return arith::SelectOp::create(b, location, condition, x, y); }
   Value trailingZeros(Value x) { return math::CountTrailingZerosOp::create(b, location, x); }
@@ -110,13 +146,31 @@ private:
 
 } // namespace
 
+// The instruction adds to a sum, so that it takes the place of the addition that follows, too.
+static Value emitDotOfBytes(OpBuilder &builder, Operation *op) {
+  IntegerEmitter emitter(builder, op->getLoc(), op->getResult(0).getType());
+  const Target &target = Target::of(op);
+  Value x = op->getOperand(0), y = op->getOperand(1), product = op->getResult(0);
+  auto add = product.hasOneUse() ? dyn_cast<arith::AddIOp>(*product.user_begin()) : arith::AddIOp();
+  if (!add || add->getBlock() != op->getBlock())
+    return emitter.dotOfBytes(emitter.constant(0), x, y, target);
+  builder.setInsertionPoint(add);
+  Value sum = emitter.dotOfBytes(add.getLhs() == product ? add.getRhs() : add.getLhs(), x, y, target);
+  add.replaceAllUsesWith(sum);
+  add.erase();
+  return x; // nothing uses it
+}
+
 Value emitIntegerFunction(OpBuilder &builder, Operation *op, bool) {
   auto function = dyn_cast<ir::ScalarFunctionOp>(op);
   if (!function || !isa<IntegerType>(getElementTypeOrSelf(function.getType())))
     return {};
   IntegerEmitter emitter(builder, op->getLoc(), function.getType());
-  if (isDotOfWords(*op))
+  const StringRef dot = dotOfWords(*op);
+  if (dot == kDotOfPairs)
     return emitter.dotOfPairs(op->getOperand(0), op->getOperand(1), Target::of(op));
+  if (dot == kDotOfBytes)
+    return emitDotOfBytes(builder, op);
   return function.getName() == "gcd" ? emitter.gcd(op->getOperand(0), op->getOperand(1)) : Value();
 }
 

@@ -22,6 +22,8 @@ struct Target {
   double latency = 4;                        // of an addition, in cycles
   double bytesOfL2 = 24, bytesBeyondL2 = 16; // that arrive in a cycle
   int64_t lineBytes = 64;
+  // Whether an instruction multiplies four bytes by four others and adds the products to 32 bits (VNNI).
+  bool dotsOfBytes = false;
 
   // The cycles of one element's operations in a body: an addition, a quotient, a function such as exp, a remainder of
   // floats, a read of a buffer at a place that the body computes, and moving an operand from or to memory.

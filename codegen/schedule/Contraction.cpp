@@ -388,7 +388,7 @@ void Contraction::microkernel(Position at, int64_t rows, const Access &columnsOf
         if (isFloat)
           total = vector::FMAOp::create(v.b, v.location, ofA, ofB[j], total);
         else
-          total = arith::AddIOp::create(v.b, v.location, total, v.apply(&nest.body->front(), ofA, ofB[j]));
+          total = arith::AddIOp::create(v.b, v.location, total, productOf(v, 1 - plan.operandOfB, ofA, ofB[j]));
       }
     }
     return next;

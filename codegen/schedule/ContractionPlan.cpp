@@ -29,6 +29,12 @@ bool isSumOfProducts(const Nest &nest) {
          nest.inputs[1].isBuffer;
 }
 
+Value productOf(VectorBuilder &v, int input, Value element, Value other) {
+  Operation *multiply = &v.nest.body->front();
+  const bool isFirst = multiply->getOperand(0) == v.nest.body->getArgument(static_cast<unsigned>(input));
+  return v.apply(multiply, isFirst ? element : other, isFirst ? other : element);
+}
+
 namespace {
 
 // The plan that computes all columns in tiles.

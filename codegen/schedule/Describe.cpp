@@ -35,7 +35,7 @@ std::string describe(const Nest &nest) {
     if (isa<arith::ConstantOp>(op) || ir::isOpaque(&op))
       continue;
     if (count < kMost)
-      stream << (count ? " " : "") << (isDotOfWords(op) ? StringRef(kDotOfPairs) : op.getName().stripDialect());
+      stream << (count ? " " : "") << (isDotOfWords(op) ? dotOfWords(op) : op.getName().stripDialect());
     ++count;
   }
   if (count > kMost)

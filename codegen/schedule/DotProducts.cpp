@@ -224,7 +224,7 @@ private:
         for (int64_t row = 0; row < rows; ++row) {
           Value &sum = next[row * columns + column];
           sum = isFloat ? vector::FMAOp::create(v.b, v.location, ofA[row], ofB, sum).getResult()
-                        : v.apply(this->add, sum, v.apply(&nest.body->front(), ofA[row], ofB));
+                        : v.apply(this->add, sum, productOf(v, plan.operandOfA, ofA[row], ofB));
         }
       }
       return next;

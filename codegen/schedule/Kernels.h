@@ -120,8 +120,10 @@ void copyAsBytes(Nest &nest, mlir::OpBuilder &builder);
 void emitTransposedNest(KernelContext &context, const Nest &nest, const SquaresPlan &plan,
                         llvm::function_ref<void(const Nest &, const VectorPlan &)> emitRest);
 
-// Whether the body is result + a * b, and nothing else.
+// Whether the body is result + a * b, and nothing else. The product may be one of words (ScalarFunctions.h).
 bool isSumOfProducts(const Nest &nest);
+// The product of such a body for elements of an input, by its number, and of the other one.
+mlir::Value productOf(VectorBuilder &v, int input, mlir::Value element, mlir::Value other);
 
 } // namespace calque::codegen
 #endif

@@ -11,12 +11,16 @@ namespace calque::codegen {
 inline constexpr llvm::StringLiteral kScalarFunction = "calque.scalar_function";
 inline bool isScalarFunction(mlir::Operation &op) { return op.getName().getStringRef() == kScalarFunction; }
 
-// The function of two int32 that hold two int16 each: the sum of the products of those at the same place, which wraps.
-inline constexpr llvm::StringLiteral kDotOfPairs = "dot_pairs";
-inline bool isDotOfWords(mlir::Operation &op) {
+// The functions of two int32 that hold several numbers each: the sum of the products of those at the same place, which
+// wraps. They hold two int16 each; or the first one four uint8, and the second one four int8.
+inline constexpr llvm::StringLiteral kDotOfPairs = "dot_pairs", kDotOfBytes = "dot_bytes";
+// Which of them an operation is; empty if it is none.
+inline llvm::StringRef dotOfWords(mlir::Operation &op) {
   auto name = isScalarFunction(op) ? op.getAttrOfType<mlir::StringAttr>("name") : mlir::StringAttr();
-  return name && name.getValue() == kDotOfPairs;
+  return name && (name.getValue() == kDotOfPairs || name.getValue() == kDotOfBytes) ? name.getValue()
+                                                                                    : llvm::StringRef();
 }
+inline bool isDotOfWords(mlir::Operation &op) { return !dotOfWords(op).empty(); }
 
 // Whether an operation on numbers is one on vectors of them too. MLIR tells traits apart by numbers that another
 // library may not share with it, where another compiler has built it: so it does not see those of ours.

@@ -1,7 +1,7 @@
 #include "codegen/tensors/Ranges.h"
+#include "ir/ElementType.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 #include <algorithm>
@@ -19,12 +19,7 @@ Range around(const Range &x, const Range &y) { return {std::min(x.least, y.least
 // Arithmetic that may wrap gives any number.
 Range orAll(const Range &range) { return range.isIn(kAll) ? range : kAll; }
 
-Range ofBits(unsigned bits, bool hasSign) {
-  if (bits > 31)
-    return kAll;
-  return hasSign ? Range{-(int64_t(1) << (bits - 1)), (int64_t(1) << (bits - 1)) - 1}
-                 : Range{0, (int64_t(1) << bits) - 1};
-}
+Range ofBits(unsigned bits, bool hasSign) { return bits > 31 ? kAll : Range::ofBits(bits, hasSign); }
 
 Range ofConstant(Attribute value) {
   if (auto number = dyn_cast<IntegerAttr>(value))
@@ -44,7 +39,7 @@ Range ofConstant(Attribute value) {
 Range ofOperation(Operation &op, function_ref<Range(Value)> of) {
   auto x = [&] { return of(op.getOperand(0)); };
   auto y = [&] { return of(op.getOperand(1)); };
-  auto bitsOfOperand = [&] { return getElementTypeOrSelf(op.getOperand(0).getType()).getIntOrFloatBitWidth(); };
+  auto bitsOfOperand = [&] { return ir::ElementType(op.getOperand(0)).bits(); };
   if (isa<arith::ExtSIOp>(op))
     return ofBits(bitsOfOperand(), true);
   if (isa<arith::ExtUIOp>(op))
@@ -71,9 +66,14 @@ Range ofOperation(Operation &op, function_ref<Range(Value)> of) {
 
 } // namespace
 
+bool isInt32(Value value) {
+  const ir::ElementType element(value);
+  return element.isInteger() && element.bits() == 32;
+}
+
 Range Ranges::of(Value value, unsigned depth) {
   constexpr unsigned kDeepest = 16;
-  if (!getElementTypeOrSelf(value.getType()).isInteger(32) || depth > kDeepest)
+  if (!isInt32(value) || depth > kDeepest)
     return kAll;
   if (auto found = known.find(value); found != known.end())
     return found->second;
@@ -98,6 +98,10 @@ Range Ranges::compute(Value value, unsigned depth) {
   // A sum reads its own result, whose range is not followed.
   if (!generic || !generic.hasPureTensorSemantics() || generic->getNumResults() != 1 || generic.getNumReductionLoops())
     return kAll;
+  return in(generic, generic.getBody()->getTerminator()->getOperand(0), depth);
+}
+
+Range Ranges::in(linalg::GenericOp generic, Value value, unsigned depth) {
   llvm::DenseMap<Value, Range> inBody;
   auto ofValue = [&](Value each) {
     if (auto found = inBody.find(each); found != inBody.end())
@@ -107,9 +111,9 @@ Range Ranges::compute(Value value, unsigned depth) {
   for (OpOperand *input : generic.getDpsInputOperands())
     inBody[generic.getMatchingBlockArgument(input)] = of(input->get(), depth + 1);
   for (Operation &op : generic.getBody()->without_terminator())
-    if (op.getNumResults() == 1 && op.getResult(0).getType().isInteger(32))
+    if (op.getNumResults() == 1 && isInt32(op.getResult(0)))
       inBody[op.getResult(0)] = ofOperation(op, ofValue);
-  return ofValue(generic.getBody()->getTerminator()->getOperand(0));
+  return ofValue(value);
 }
 
 } // namespace calque::codegen

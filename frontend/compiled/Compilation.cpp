@@ -58,7 +58,7 @@ std::unique_ptr<const Code> compile(const schema::Recording &recording, const Co
   compilations.fetch_add(1);
   CompileResult compiled;
   try {
-    compiled = compiler().compile(recording, known, options);
+    compiled = compiler().compile(recording, known, optionsFor(recording, options));
   } catch (const MemoryError &error) {
     if (error.location().line)
       throw;

@@ -78,7 +78,14 @@ std::optional<runtime::CacheKey> KnownCode::keyOf(const schema::Recording &recor
   return programKey(recording, absl::StrCat(context, " ", what));
 }
 
+CompileOptions optionsFor(const schema::Recording &recording, CompileOptions options) {
+  if (options.cpu == runtime::Cpu::Avx512Vnni && recording.ops().size() <= 1)
+    options.cpu = runtime::Cpu::Avx512;
+  return options;
+}
+
 std::optional<runtime::CacheKey> KnownCode::keyOf(const schema::Recording &recording, CompileOptions options) const {
+  options = optionsFor(recording, options);
   return keyOf(recording, absl::StrCat(runtime::nameOf(options.cpu), options.optimize ? " optimized" : " plain",
                                        options.checkNumerics ? " checked" : ""));
 }

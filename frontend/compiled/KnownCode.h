@@ -11,6 +11,11 @@ namespace calque::detail {
 // The directory of installed code, beside the compiler's library.
 inline constexpr const char *kInstalledCode = "calque-kernels";
 
+// The options with which a program is compiled. One operation alone has no use for dot products of bytes, since they
+// take casts as well: its code is that for all CPUs of x86-64-v4, so that code which was compiled with Calque serves
+// them.
+CompileOptions optionsFor(const schema::Recording &recording, CompileOptions options);
+
 class KnownCode : public runtime::KernelSource {
 public:
   // `compiler` is the path of the compiler's library. The folder beside it holds the code that was compiled when Calque

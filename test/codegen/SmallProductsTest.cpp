@@ -190,8 +190,8 @@ TEST(SmallProducts, OfComputedOperands) {
       for (std::int64_t column = 0; column < 50; ++column) {
         std::uint32_t expected = 0;
         for (std::int64_t term = 0; term < 33; ++term)
-          expected +=
-              ofTerm(a[static_cast<std::size_t>(row * 33 + term)], b[static_cast<std::size_t>(term * 50 + column)]);
+          expected += ofTerm(a[static_cast<std::size_t>(row * 33 + term)],
+                             b[static_cast<std::size_t>(term * 50 + column)], term);
         ASSERT_EQ(static_cast<std::uint32_t>(found[static_cast<std::size_t>(row * 50 + column)]), expected);
       }
   };
@@ -199,17 +199,31 @@ TEST(SmallProducts, OfComputedOperands) {
   auto bits = [](int x) { return static_cast<std::uint32_t>(x); };
   expectOf(
       "relu", [](const Tensor &t) { return relu(t); }, same,
-      [&](int p, int q) { return bits(std::max(p, 0)) * bits(q); });
+      [&](int p, int q, std::int64_t) { return bits(std::max(p, 0)) * bits(q); });
   expectOf(
       "255 times", [](const Tensor &t) { return t * 255; }, same,
-      [&](int p, int q) { return bits(p * 255) * bits(q); });
+      [&](int p, int q, std::int64_t) { return bits(p * 255) * bits(q); });
   expectOf(
       "257 times", [](const Tensor &t) { return t * 257; }, same,
-      [&](int p, int q) { return bits(p * 257) * bits(q); });
+      [&](int p, int q, std::int64_t) { return bits(p * 257) * bits(q); });
   expectOf(
       "2^30 times", [](const Tensor &t) { return t * (1 << 30); }, [](const Tensor &t) { return t * t; },
-      [&](int p, int q) { return bits(p) * bits(1 << 30) * bits(q * q); });
+      [&](int p, int q, std::int64_t) { return bits(p) * bits(1 << 30) * bits(q * q); });
   expectOf(
       "a constant", same, [&](const Tensor &t) { return t + 32'640; },
-      [&](int p, int q) { return bits(p) * bits(q + 32'640); });
+      [&](int p, int q, std::int64_t) { return bits(p) * bits(q + 32'640); });
+  // What is subtracted differs from term to term.
+  expectOf(
+      "less a row", [](const Tensor &t) { return t - relu(t[0]); }, same,
+      [&](int p, int q, std::int64_t term) {
+        return bits(p - std::max<int>(a[static_cast<std::size_t>(term)], 0)) * bits(q);
+      });
+  // A byte less a number that is computed.
+  expectOf(
+      "less a maximum", [](const Tensor &t) { return t - maximum(max(t), 3) * 2; },
+      [](const Tensor &t) { return t - relu(t[7][3]); },
+      [&](int p, int q, std::int64_t) {
+        const int most = std::max<int>(*std::max_element(a.begin(), a.end()), 3);
+        return bits(p - most * 2) * bits(q - std::max<int>(b[7 * 50 + 3], 0));
+      });
 }

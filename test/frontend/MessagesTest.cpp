@@ -61,10 +61,10 @@ TEST(Messages, OfTargetsSayWhatTheCpuRuns) {
   EXPECT_CONTAINS(errorOf<ValueError>([] { detail::targetOf("avx512", Cpu::Avx2); }),
                   "CALQUE_TARGET is 'avx512', whose code this CPU can't run; it runs that of baseline and avx2");
   EXPECT_CONTAINS(errorOf<ValueError>([] { detail::targetOf("AVX2", Cpu::Avx2); }),
-                  "CALQUE_TARGET is 'AVX2' and must be one of baseline, avx2 and avx512");
+                  "CALQUE_TARGET is 'AVX2' and must be one of baseline, avx2, avx512 and avx512vnni");
   // Another instruction set has other targets: none of them runs here, whatever its place in the list.
   EXPECT_EQ(detail::targetOf("aarch64", Cpu::Aarch64), Cpu::Aarch64);
-  for (const char *other : {"baseline", "avx2", "avx512"})
+  for (const char *other : {"baseline", "avx2", "avx512", "avx512vnni"})
     EXPECT_CONTAINS(errorOf<ValueError>([&] { detail::targetOf(other, Cpu::Aarch64); }),
                     "whose code this CPU can't run; it runs that of aarch64");
   EXPECT_CONTAINS(

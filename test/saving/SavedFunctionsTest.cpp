@@ -385,8 +385,9 @@ TEST_F(SavedFunctionsTest, AreCompiledAheadOfTimeOrRefused) {
   SavedFunctions one = load_functions(path);
   EXPECT_MISUSE(ValueError, compile_ahead(one, object, header, {.name = "1st"}),
                 "compile_ahead: '1st' is no name in C; the option name gives another");
-  EXPECT_MISUSE(ValueError, compile_ahead(one, object, header, {.target = "neon"}),
-                "compile_ahead: there is no target 'neon'; the targets are baseline, avx2, avx512 and aarch64");
+  EXPECT_MISUSE(
+      ValueError, compile_ahead(one, object, header, {.target = "neon"}),
+      "compile_ahead: there is no target 'neon'; the targets are baseline, avx2, avx512, aarch64 and avx512vnni");
   EXPECT_MISUSE(LookupError, compile_ahead(one, object, header, {.pullbacks = {"h"}}),
                 "compile_ahead: there is no function 'h' to compile the pullback of");
   EXPECT_THROW(compile_ahead(one, directory.file("none/net.o"), header), DataError);

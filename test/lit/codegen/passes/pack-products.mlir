@@ -1,5 +1,6 @@
 // Neighbouring terms of products of small integers go into words.
 // RUN: calque-opt --calque-pack-products --split-input-file %s | FileCheck %s
+// RUN: calque-opt --calque-pack-products=bytes --split-input-file %s | FileCheck %s --check-prefix=BYTES
 
 #same = affine_map<(i, j) -> (i, j)>
 #none = affine_map<(i, j) -> ()>
@@ -131,4 +132,59 @@ func.func @wide(%x: tensor<32x48xi16>, %y: tensor<48x40xi32>, %z: tensor<48x40xi
     linalg.yield %1 : i32
   } -> tensor<32x40xi32>
   return %one, %other : tensor<32x40xi32>, tensor<32x40xi32>
+}
+
+// -----
+
+#same = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+#a = affine_map<(i, j, k) -> (i, k)>
+#b = affine_map<(i, j, k) -> (k, j)>
+#c = affine_map<(i, j, k) -> (i, j)>
+
+// Both operands have a sign. 128 is added to the left one, from which something is subtracted anyway: what it has too
+// much, times the sums of the right one, is subtracted before the products are added.
+// CHECK-LABEL: func.func @bytes(
+// CHECK: "dot_pairs"
+// BYTES-LABEL: func.func @bytes(
+// BYTES: %[[C128:.*]] = arith.constant 128 : i32
+// BYTES: arith.addi %{{.*}}, %[[C128]]
+// BYTES-NOT: arith.subi
+// BYTES-NOT: tensor<8xi8>
+// BYTES: } -> tensor<8x12xi32>
+// BYTES: } -> tensor<12x40xi32>
+// BYTES: linalg.generic {{.*}}"reduction", "parallel"{{.*}} ins(%{{.*}} : tensor<12x40xi32>)
+// BYTES: %[[ONES:.*]] = arith.constant 16843009 : i32
+// BYTES: calque.scalar_function "dot_bytes"(%[[ONES]], %{{.*}}) : i32
+// BYTES: %[[BEGIN:.*]] = linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<8xi8>, tensor<40xi32>)
+// BYTES: arith.muli
+// BYTES: arith.subi
+// BYTES: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<8x12xi32>, tensor<12x40xi32>) outs(%[[BEGIN]] : tensor<8x40xi32>)
+// BYTES-NEXT: ^bb0(%[[LEFT:.*]]: i32, %[[RIGHT:.*]]: i32, %{{.*}}: i32)
+// BYTES-NEXT: calque.scalar_function "dot_bytes"(%[[LEFT]], %[[RIGHT]]) : i32
+func.func @bytes(%x: tensor<8x48xi8>, %zeros: tensor<8xi8>, %y: tensor<48x40xi8>) -> tensor<8x40xi32> {
+  %left = tensor.empty() : tensor<8x48xi32>
+  %p = linalg.generic {indexing_maps = [#same, #row, #same], iterator_types = ["parallel", "parallel"]} ins(%x, %zeros : tensor<8x48xi8>, tensor<8xi8>) outs(%left : tensor<8x48xi32>) {
+  ^bb0(%q: i8, %r: i8, %out: i32):
+    %0 = arith.extsi %q : i8 to i32
+    %1 = arith.extsi %r : i8 to i32
+    %2 = arith.subi %0, %1 : i32
+    linalg.yield %2 : i32
+  } -> tensor<8x48xi32>
+  %right = tensor.empty() : tensor<48x40xi32>
+  %q = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<48x40xi8>) outs(%right : tensor<48x40xi32>) {
+  ^bb0(%r: i8, %out: i32):
+    %0 = arith.extsi %r : i8 to i32
+    linalg.yield %0 : i32
+  } -> tensor<48x40xi32>
+  %zero = arith.constant 0 : i32
+  %sums = tensor.empty() : tensor<8x40xi32>
+  %begin = linalg.fill ins(%zero : i32) outs(%sums : tensor<8x40xi32>) -> tensor<8x40xi32>
+  %product = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]} ins(%p, %q : tensor<8x48xi32>, tensor<48x40xi32>) outs(%begin : tensor<8x40xi32>) {
+  ^bb0(%r: i32, %s: i32, %t: i32):
+    %0 = arith.muli %r, %s : i32
+    %1 = arith.addi %t, %0 : i32
+    linalg.yield %1 : i32
+  } -> tensor<8x40xi32>
+  return %product : tensor<8x40xi32>
 }

@@ -2,5 +2,5 @@
 // RUN: not calque-opt --calque-set-target=cpu=abacus %s 2>&1 | FileCheck %s --check-prefix=ERROR
 
 // CHECK: module attributes {calque.target = "avx2"}
-// ERROR: error: there is no target 'abacus'; the targets are baseline, avx2 and avx512
+// ERROR: error: there is no target 'abacus'; the targets are baseline, avx2, avx512 and avx512vnni
 module {}
