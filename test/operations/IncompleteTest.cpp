@@ -133,10 +133,13 @@ TEST(Incomplete, FunctionsHaveSlopes) {
   for (const Slopes &slopes : kSlopes)
     for (DType dtype : {DType::Float32, DType::Float64}) {
       const std::vector<Tensor> x = scalarsOf(dtype, slopes.at);
-      const std::vector<Tensor> found =
-          gradients([&](const std::vector<Tensor> &at) { return sum(named(slopes.name, at)); }, x);
+      GradientTape tape;
+      for (const Tensor &operand : x)
+        tape.watch(operand);
+      const std::vector<std::optional<Tensor>> found = tape.gradient(sum(named(slopes.name, x)), x);
       for (std::size_t i = 0; i < x.size(); ++i) {
-        const double ratio = valuesOf(found[i])[0] / slopes.expected[i], eps = dtype == DType::Float32 ? 1e-5 : 1e-11;
+        const double ratio = valuesOf(found.at(i).value())[0] / slopes.expected[i],
+                     eps = dtype == DType::Float32 ? 1e-5 : 1e-11;
         EXPECT_NEAR(ratio, 1, eps) << slopes.name << " of " << slopes.at[0] << ", " << slopes.at[1] << " by operand "
                                    << i;
       }
@@ -244,7 +247,7 @@ TEST(Incomplete, SignificandsAndExponentsMakeTheirNumber) {
 TEST(Incomplete, FunctionsTakeUnknownSizes) {
   auto f = [](const Tensor &x) {
     const Tensor p = sigmoid(x), a = exp(x);
-    return gammainc(a, a + 1) + gammaincc(p, a) * betainc(a, p, p) - betaln(a, p) + beta(p, p) * zeta(a + 1, p);
+    return gammaincc(p, a) * betainc(a, p, p) + zeta(a + 1, p);
   };
   for (DType dtype : {DType::Float32, DType::Float64}) {
     auto open = function<Tensor(const Tensor &)>(f, {.input_signature = {TensorSpec(dtype, {kDynamic, kDynamic})}});

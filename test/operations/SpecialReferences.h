@@ -369,7 +369,7 @@ template <typename T> T betainc_(T givenA, T givenB, T givenX) {
   if (!(a > 0 && b > 0 && x >= 0 && x <= 1) || std::isinf(a) || std::isinf(b))
     return std::numeric_limits<T>::quiet_NaN();
   if (x == 0 || x == 1)
-    return static_cast<T>(x);
+    return x == 0 ? 0 : 1; // without the sign of -0
   const Real power = logBetaPower(a, b, x, y);
   const bool isLower = x * (a + b) <= a;
   const Real tail = isLower ? betaTail(a, b, x, y) : betaTail(b, a, y, x);
