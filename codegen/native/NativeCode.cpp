@@ -548,7 +548,8 @@ static std::string emit(mlir::ModuleOp kernels, CompileOptions options, llvm::Co
     std::unique_ptr<llvm::Module> module = translate(kernels, options, context, backend, error);
     TimedStep step(options, Stage::Object, "emit-code");
     if (module)
-      error = emit(*module, backend.target(), hasReduction && !runtime::runs(options.cpu, runtime::Cpu::Avx512), type, bytes);
+      error = emit(*module, backend.target(), hasReduction && !runtime::runs(options.cpu, runtime::Cpu::Avx512), type,
+                   bytes);
   });
   return missing.empty() ? error : missing;
 }
