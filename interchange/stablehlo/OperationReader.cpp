@@ -351,8 +351,8 @@ void OperationReader::whileLoop(Operation &made) {
     made.types = typeList();
   }
   if (made.types.size() != arguments.size())
-    scan.refuse("a loop has " + std::to_string(arguments.size()) + " values and " +
-                std::to_string(made.types.size()) + " types");
+    scan.refuse("a loop has " + std::to_string(arguments.size()) + " values and " + std::to_string(made.types.size()) +
+                " types");
   for (std::size_t i = 0; i < arguments.size(); ++i)
     arguments[i].second = made.types[i];
   if (scan.acceptWord("attributes"))

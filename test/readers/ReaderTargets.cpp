@@ -3,10 +3,10 @@
 #include "calque/checkpoint.h"
 #include "calque/layers/registry.h"
 #include "calque/onnx.h"
-#include "calque/stablehlo.h"
 #include "calque/safetensors.h"
 #include "calque/saved_functions.h"
 #include "calque/saving.h"
+#include "calque/stablehlo.h"
 #include "calque/training.h"
 #include "schema/ProgramBytes.h"
 #include "test/interchange/Models.h"
@@ -419,7 +419,8 @@ ReaderTarget onnxModel(const TemporaryDirectory &) {
           [](const std::string &path) { load_onnx(path); }};
 }
 
-// Modules with what a text may have: aliases, attributes of all kinds, constants, regions, and both forms of operations.
+// Modules with what a text may have: aliases, attributes of all kinds, constants, regions, and both forms of
+// operations.
 ReaderTarget stableHlo(const TemporaryDirectory &) {
   return {[] {
             return std::vector<std::string>{R"(#map = dense<[0, 1]> : tensor<2xi64>

@@ -269,8 +269,8 @@ Results conjugate(const Call &call) {
   const Tensor x = call.tensor(0);
   return is_complex(x.dtype()) ? conj(x) : x;
 }
-// The sum over k of (q + k)^-x: ten terms, and what Euler's and Maclaurin's formula says of the others, with the numbers
-// of Bernoulli B_2k / (2 k)! of NIST's handbook, 24.2 and 25.11.
+// The sum over k of (q + k)^-x: ten terms, and what Euler's and Maclaurin's formula says of the others, with the
+// numbers of Bernoulli B_2k / (2 k)! of NIST's handbook, 24.2 and 25.11.
 Tensor hurwitz(const Tensor &given, const Tensor &other) {
   const DType dtype = given.dtype();
   const Tensor x = is_half(dtype) ? cast(given, DType::Float32) : given,
