@@ -3,6 +3,7 @@
 #include "codegen/native/Target.h"
 
 #include "codegen/native/LinkObject.h"
+#include "codegen/native/MaskedStores.h"
 #include "codegen/native/TimeReport.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -456,6 +457,7 @@ std::unique_ptr<llvm::Module> translate(mlir::ModuleOp kernels, CompileOptions o
   if (options.optimize)
     backend.optimize(*module);
   keepToOwnLanes(*module, options);
+  storeSingleLanes(*module);
   for (llvm::Function *kernel : withManyArguments)
     splitBlocks(*kernel);
   for (llvm::Function *each : opaque) {
