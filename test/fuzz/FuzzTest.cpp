@@ -51,7 +51,7 @@ TEST(Generator, MakesEveryOperation) {
   Generator generator;
   std::map<OpId, int> made;
   std::map<std::string, int> kinds;
-  for (std::uint64_t i = 0; i < 1000; ++i) {
+  for (std::uint64_t i = 0; i < 1400; ++i) {
     Program program = generator.make(mix(7, i), mix(8, i / 16)).program;
     for (std::size_t s = 0; s < program.steps.size(); ++s) {
       const Step &step = program.steps[s];
