@@ -1,5 +1,6 @@
 // The rules of general eigenvalues, of Sylvester's equation, of roots and logarithms (LinearAlgebra.td names their
 // sources).
+#include "ir/ElementType.h"
 #include "ir/MatrixRule.h"
 
 #include <cmath>
@@ -55,8 +56,7 @@ public:
                         create<ConcatPartOp>(x, ValueRange{one, zero}, rows, 1)};
     Value squares = add(create<MulOp>(inverse.re, inverse.re), create<MulOp>(inverse.im, inverse.im));
     Value lengths = create<SumOp>(squares, ArrayRef<int64_t>{columns}, true);
-    const bool isDouble = getElementTypeOrSelf(v.re.getType()).isF64();
-    Value bound = constant(std::ldexp(1, isDouble ? 48 : 19)); // 1 / (16 epsilon)
+    Value bound = constant(std::ldexp(1, static_cast<int>(ElementType(v.re).digits()) - 5)); // 1 / (16 epsilon)
     Value isLost = create<GreaterOp>(lengths, bound);
     Value nan = create<SelectOp>(isLost, constant(std::numeric_limits<double>::quiet_NaN()), constant(0));
     return {add(inverse.re, nan), inverse.im};

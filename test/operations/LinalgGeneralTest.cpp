@@ -413,7 +413,8 @@ TEST(LinalgGeneral, MisuseIsRefused) {
   EXPECT_MESSAGE(ShapeError, "toeplitz: the column and the row are vectors, or batches of them, not float32[]",
                  linalg::toeplitz(scalar(1.f), ones({2})));
   EXPECT_MESSAGE(ShapeError,
-                 "solve_tridiagonal: takes diagonals [n] and right-hand sides [n] or [n, k], not float32[3]",
+                 "solve_tridiagonal: takes diagonals [n] and right-hand sides [n] or [n, k], not float32[3], "
+                 "float32[3,1], float32[3] and float32[3]",
                  linalg::solve_tridiagonal(ones({3}), ones({3, 1}), ones({3}), ones({3})));
   EXPECT_MESSAGE(ShapeError, "solve_block_tridiagonal: takes diagonals [n, s, s] of blocks",
                  linalg::solve_block_tridiagonal(ones({3}), ones({3}), ones({3}), ones({3})));
