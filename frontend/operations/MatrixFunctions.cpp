@@ -200,8 +200,8 @@ void requireRanks(const MatrixCall &call, const std::vector<Tensor> &x, std::int
   for (std::size_t i = 0; i < 3; ++i)
     fits = fits && x[i].rank() == ofRows;
   if (!fits)
-    throw ShapeError(absl::StrCat(call.function, ": takes ", what, ", not ", typeOf(x[0]), ", ", typeOf(x[1]), ", ",
-                                  typeOf(x[2]), " and ", typeOf(x[3])),
+    throw ShapeError(absl::StrCat(call.function, ": takes diagonals and right-hand sides ", what, ", not ",
+                                  typeOf(x[0]), ", ", typeOf(x[1]), ", ", typeOf(x[2]), " and ", typeOf(x[3])),
                      call.where);
 }
 
@@ -210,7 +210,7 @@ void requireRanks(const MatrixCall &call, const std::vector<Tensor> &x, std::int
 Tensor solve_tridiagonal(const Operand &lower, const Operand &diagonal, const Operand &upper, const Operand &b) {
   MatrixCall call(lower, "solve_tridiagonal");
   std::vector<Tensor> x = matrices(call, {&lower, &diagonal, &upper, &b});
-  requireRanks(call, x, 1, 1, "diagonals [n] and right-hand sides [n] or [n, k]");
+  requireRanks(call, x, 1, 1, "[n], and [n] or [n, k]");
   return solveRows(
       call, rowsOf(call, std::move(x)),
       [](const Eliminated &above, const Rows &own) {
@@ -223,7 +223,7 @@ Tensor solve_tridiagonal(const Operand &lower, const Operand &diagonal, const Op
 Tensor solve_block_tridiagonal(const Operand &lower, const Operand &diagonal, const Operand &upper, const Operand &b) {
   MatrixCall call(lower, "solve_block_tridiagonal");
   std::vector<Tensor> x = matrices(call, {&lower, &diagonal, &upper, &b});
-  requireRanks(call, x, 3, 2, "diagonals [n, s, s] of blocks and right-hand sides [n, s] or [n, s, k]");
+  requireRanks(call, x, 3, 2, "[n, s, s], and [n, s] or [n, s, k]");
   const bool areVectors = x[3].rank() == 2;
   if (areVectors)
     x[3] = expand_dims(call.operand(x[3]), {-1});

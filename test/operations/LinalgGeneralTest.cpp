@@ -413,11 +413,13 @@ TEST(LinalgGeneral, MisuseIsRefused) {
   EXPECT_MESSAGE(ShapeError, "toeplitz: the column and the row are vectors, or batches of them, not float32[]",
                  linalg::toeplitz(scalar(1.f), ones({2})));
   EXPECT_MESSAGE(ShapeError,
-                 "solve_tridiagonal: takes diagonals [n] and right-hand sides [n] or [n, k], not float32[3], "
+                 "solve_tridiagonal: takes diagonals and right-hand sides [n], and [n] or [n, k], not float32[3], "
                  "float32[3,1], float32[3] and float32[3]",
                  linalg::solve_tridiagonal(ones({3}), ones({3, 1}), ones({3}), ones({3})));
-  EXPECT_MESSAGE(ShapeError, "solve_block_tridiagonal: takes diagonals [n, s, s] of blocks",
-                 linalg::solve_block_tridiagonal(ones({3}), ones({3}), ones({3}), ones({3})));
+  EXPECT_MESSAGE(
+      ShapeError,
+      "solve_block_tridiagonal: takes diagonals and right-hand sides [n, s, s], and [n, s] or [n, s, k], not",
+      linalg::solve_block_tridiagonal(ones({3}), ones({3}), ones({3}), ones({3})));
   EXPECT_MESSAGE(ShapeError, "householder_product: takes a [..., m, n] with m >= n, and tau [..., n], not float32[2,3]",
                  linalg::householder_product(ones({2, 3}), ones({3})));
   EXPECT_MESSAGE(ShapeError, "orthogonalise: takes matrices with no more columns than rows, not float32[2,3]",
