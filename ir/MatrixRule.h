@@ -48,8 +48,9 @@ public:
   // direction; 0, x] (Higham, theorem 3.6).
   template <typename Op> Value blockDerivative(Value x, Value direction) {
     const int64_t rows = rank(x) - 2, columns = rank(x) - 1;
+    Value zero = zerosLike(x);
     Value upper = create<ConcatOp>(mlir::ValueRange{x, direction}, columns);
-    Value lower = create<ConcatOp>(mlir::ValueRange{zerosLike(x), x}, columns);
+    Value lower = create<ConcatOp>(mlir::ValueRange{zero, x}, columns);
     Value whole = create<Op>(create<ConcatOp>(mlir::ValueRange{upper, lower}, rows));
     Value above = create<ConcatPartOp>(whole, mlir::ValueRange{upper, lower}, rows, 0);
     return create<ConcatPartOp>(above, mlir::ValueRange{x, direction}, columns, 1);

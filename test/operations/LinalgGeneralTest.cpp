@@ -287,7 +287,7 @@ TEST(LinalgGeneral, SpecialFormsInEveryWay) {
   expectDerivatives([](const std::vector<Tensor> &in) { return linalg::toeplitz(in[0], in[0] * 2); }, {tau}, 1);
 }
 
-// As everyWay, but of the sizes only the first is unknown.
+// As everyWay, but of the sizes only the first is unknown, and products add their terms in an order of each way's own.
 Tensor withOpenRows(const Body &f, const std::vector<Tensor> &inputs) {
   const Tensor eager = f(inputs);
   std::vector<TensorSpec<>> signature;
@@ -296,8 +296,8 @@ Tensor withOpenRows(const Body &f, const std::vector<Tensor> &inputs) {
     shape[0] = kDynamic;
     signature.push_back(TensorSpec<>(x.dtype(), shape));
   }
-  expectSameBits(function<Tensor(const std::vector<Tensor> &)>(f)(inputs), eager);
-  expectSameBits(function<Tensor(const std::vector<Tensor> &)>(f, {.input_signature = signature})(inputs), eager);
+  expectAlike(function<Tensor(const std::vector<Tensor> &)>(f)(inputs), eager, false);
+  expectAlike(function<Tensor(const std::vector<Tensor> &)>(f, {.input_signature = signature})(inputs), eager, false);
   return eager;
 }
 

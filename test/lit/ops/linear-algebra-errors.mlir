@@ -179,3 +179,48 @@ func.func @factors(%a: tensor<3x3xf64>, %b: tensor<3x3xf64>, %c: tensor<4xi64>, 
   %0 = calque.lu_solve %a, %b, %c, %d {transposed = false} : (tensor<3x3xf64>, tensor<3x3xf64>, tensor<4xi64>, tensor<3x2xf64>) -> tensor<3x2xf64>
   return
 }
+
+// -----
+
+func.func @eig_square(%a0: tensor<3x4xf64>) {
+  // expected-error @below {{eig: takes square matrices, not float64[3,4]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0:4 = calque.eig %a0 : (tensor<3x4xf64>) -> (tensor<3xf64>, tensor<3xf64>, tensor<3x3xf64>, tensor<3x3xf64>)
+  return
+}
+
+// -----
+
+func.func @schur_square(%a0: tensor<3x4xf64>) {
+  // expected-error @below {{schur: takes square matrices, not float64[3,4]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0:2 = calque.schur %a0 : (tensor<3x4xf64>) -> (tensor<3x3xf64>, tensor<3x3xf64>)
+  return
+}
+
+// -----
+
+func.func @sqrtm_square(%a0: tensor<3x4xf64>) {
+  // expected-error @below {{sqrtm: takes square matrices, not float64[3,4]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.sqrtm %a0 : (tensor<3x4xf64>) -> tensor<3x3xf64>
+  return
+}
+
+// -----
+
+func.func @logm_square(%a0: tensor<3x4xf64>) {
+  // expected-error @below {{logm: takes square matrices, not float64[3,4]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.logm %a0 : (tensor<3x4xf64>) -> tensor<3x3xf64>
+  return
+}
+
+// -----
+
+func.func @sylvester_sizes(%a0: tensor<3x3xf64>, %a1: tensor<2x2xf64>, %a2: tensor<2x3xf64>) {
+  // expected-error @below {{sylvester: C of A X + X B = C has as many rows as A and as many columns as B, unlike float64[2,3] of float64[3,3] and float64[2,2]}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.sylvester %a0, %a1, %a2 : (tensor<3x3xf64>, tensor<2x2xf64>, tensor<2x3xf64>) -> tensor<2x3xf64>
+  return
+}

@@ -135,3 +135,47 @@ func.func @expm(%arg0: tensor<3x3xf32>, %arg1: tensor<?x?x?xf64>, %arg2: tensor<
   %2 = calque.expm %arg2 : (tensor<2x0x0xf64>) -> tensor<2x0x0xf64>
   return
 }
+
+// -----
+
+func.func @eig(%arg0: tensor<3x3xf32>, %arg1: tensor<?x?x?xf64>, %arg2: tensor<2x0x0xf64>) {
+  %valuesRe, %valuesIm, %vectorsRe, %vectorsIm = calque.eig %arg0 : (tensor<3x3xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3x3xf32>, tensor<3x3xf32>)
+  %valuesRe_0, %valuesIm_1, %vectorsRe_2, %vectorsIm_3 = calque.eig %arg1 : (tensor<?x?x?xf64>) -> (tensor<?x?xf64>, tensor<?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>)
+  %valuesRe_4, %valuesIm_5, %vectorsRe_6, %vectorsIm_7 = calque.eig %arg2 : (tensor<2x0x0xf64>) -> (tensor<2x0xf64>, tensor<2x0xf64>, tensor<2x0x0xf64>, tensor<2x0x0xf64>)
+  return
+}
+
+// -----
+
+func.func @schur(%arg0: tensor<3x3xf32>, %arg1: tensor<?x?x?xf64>, %arg2: tensor<2x0x0xf64>) {
+  %t, %z = calque.schur %arg0 : (tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3x3xf32>)
+  %t_0, %z_1 = calque.schur %arg1 : (tensor<?x?x?xf64>) -> (tensor<?x?x?xf64>, tensor<?x?x?xf64>)
+  %t_2, %z_3 = calque.schur %arg2 : (tensor<2x0x0xf64>) -> (tensor<2x0x0xf64>, tensor<2x0x0xf64>)
+  return
+}
+
+// -----
+
+func.func @sylvester(%arg0: tensor<3x3xf32>, %arg1: tensor<2x2xf32>, %arg2: tensor<3x2xf32>, %arg3: tensor<?x?x?xf64>, %arg4: tensor<?x?x?xf64>, %arg5: tensor<?x?x?xf64>) {
+  %0 = calque.sylvester %arg0, %arg1, %arg2 : (tensor<3x3xf32>, tensor<2x2xf32>, tensor<3x2xf32>) -> tensor<3x2xf32>
+  %1 = calque.sylvester %arg3, %arg4, %arg5 : (tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>) -> tensor<?x?x?xf64>
+  return
+}
+
+// -----
+
+func.func @sqrtm(%arg0: tensor<3x3xf32>, %arg1: tensor<?x?x?xf64>, %arg2: tensor<2x0x0xf64>) {
+  %0 = calque.sqrtm %arg0 : (tensor<3x3xf32>) -> tensor<3x3xf32>
+  %1 = calque.sqrtm %arg1 : (tensor<?x?x?xf64>) -> tensor<?x?x?xf64>
+  %2 = calque.sqrtm %arg2 : (tensor<2x0x0xf64>) -> tensor<2x0x0xf64>
+  return
+}
+
+// -----
+
+func.func @logm(%arg0: tensor<3x3xf32>, %arg1: tensor<?x?x?xf64>, %arg2: tensor<2x0x0xf64>) {
+  %0 = calque.logm %arg0 : (tensor<3x3xf32>) -> tensor<3x3xf32>
+  %1 = calque.logm %arg1 : (tensor<?x?x?xf64>) -> tensor<?x?x?xf64>
+  %2 = calque.logm %arg2 : (tensor<2x0x0xf64>) -> tensor<2x0x0xf64>
+  return
+}
