@@ -216,7 +216,7 @@ GammaNumbers gammaNumbers(const Tensor &alpha, const Shape &shape, const Tensor 
   const Tensor power = stream.exponential(shape);
   const Tensor given = spread(stop_gradient(alpha), power);
   const Tensor isValid = kNotNegative.holds(given), fixed = calque::where(isValid, given, 1);
-  const Tensor isSmall = less(fixed, 1), d = calque::where(isSmall, fixed + 1, fixed) - 1.0 / 3, c = rsqrt(9 * d);
+  const Tensor isSmall = less(fixed, 1), d = calque::where(isSmall, fixed + 1, fixed) - 1.0 / 3, c = 1.0 / sqrt(9 * d);
   auto [scaled, next] = rejection(stream.state(), logical_not(isValid), ones_like(d), dtype, where, [&](Stream &draws) {
     const Tensor x = draws.normal(shape), e = draws.exponential(shape), w = maximum(c * x, -0.999);
     // log(u) < x^2 / 2 + d - d v + d log(v), where v = (1 + w)^3: large terms of it cancel.
@@ -477,7 +477,7 @@ Tensor stateless_von_mises(const Shape &shape, const Operand &state, const Opera
         return std::pair(f, logical_or(greater(c * (2 - c), v), greater_equal(log(c / v) + 1 - c, 0)));
       }).first;
   const Tensor angle = sign(side) * acos(maximum(minimum(cosine, 1), -1));
-  const Tensor wide = uniform * (2 * std::numbers::pi), narrow = normal * rsqrt(calque::where(isNarrow, given, 1));
+  const Tensor wide = uniform * (2 * std::numbers::pi), narrow = normal / sqrt(calque::where(isNarrow, given, 1));
   const Tensor turned = calque::where(isWide, wide, calque::where(isNarrow, narrow, angle)) + draw.widened[0];
   return draw.finished(mod(turned + std::numbers::pi, 2 * std::numbers::pi) - std::numbers::pi);
 }
