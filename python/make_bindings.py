@@ -21,7 +21,7 @@ BY_HAND = {
     "split": "Overloads.cpp", "tensordot": "Overloads.cpp", "histogram": "Overloads.cpp", "round": "Overloads.cpp",
     "eye": "Overloads.cpp", "size": "the property Tensor.size", "roll": "Overloads.cpp", "global_generator": "the class Generator",
     "tensor_from_bytes": "tensor()", "tensor_from_memory": "asarray()", "assert_shapes": "Overloads.cpp",
-    "set_default_dtype": "Values.cpp",
+    "set_default_dtype": "Values.cpp", "toeplitz": "Overloads.cpp",
 }
 # Words by which Python's libraries call a parameter.
 PARAMETERS = {"axes": "axis"}

@@ -3,6 +3,7 @@
 #include "Tensors.h"
 
 #include <calque/arrays.h>
+#include <calque/linalg.h>
 
 namespace calque::python {
 
@@ -97,6 +98,14 @@ PyObject *callRoll(Call &c) {
   return resultOf(c.run([&] { return roll(x, by, along); }));
 }
 
+PyObject *callToeplitz(Call &c) {
+  const Operand column = c.operand(0);
+  if (!c.has(1))
+    return resultOf(c.run([&] { return linalg::toeplitz(column); }));
+  const Operand row = c.operand(1);
+  return resultOf(c.run([&] { return linalg::toeplitz(column, row); }));
+}
+
 // Of Python numbers the rule for literals. A traced size gives as many numbers as the call has.
 PyObject *callArange(Call &c) {
   const SourceLocation where = c.where();
@@ -188,6 +197,14 @@ void addOverloads(std::vector<Entry> &entries) {
                                      callRoll,
                                      "roll(x, shift, axis=None)\n--\n\nMoves elements along the axes; those that leave "
                                      "at one end come in at the other."},
+                                    {"linalg",
+                                     "toeplitz",
+                                     {"column", "row"},
+                                     1,
+                                     2,
+                                     callToeplitz,
+                                     "toeplitz(column, row=None)\n--\n\nThe matrix with constant diagonals that has "
+                                     "this first column and this first row; without a row it is symmetric."},
                                     {"",
                                      "arange",
                                      {"start", "stop", "step", "dtype"},
