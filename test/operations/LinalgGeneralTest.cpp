@@ -92,6 +92,16 @@ TEST(LinalgGeneral, SchurFactorsAreOrthogonalAndTriangular) {
   });
 }
 
+TEST(LinalgGeneral, SchurFactorsOfManyExamples) {
+  std::mt19937 random(12);
+  const auto factors = [](const std::vector<Tensor> &x) {
+    const auto [t, z] = linalg::schur(x[0]);
+    return std::vector<Tensor>{t, z};
+  };
+  expectBatched({{factors, {randomMatrices(random, DType::Float64, {4, 4})}, true},
+                 {factors, {randomMatrices(random, DType::Float32, {2, 3, 3})}, true}});
+}
+
 TEST(LinalgGeneral, RootsAndLogarithmsAreThoseOfSciPy) {
   expectNumbers(linalg::sqrtm(matrixA()),
                 {2.0170120967471656, 0.2365824383510989, -0.455219570819469, 0.1410791922421405, -0.31529567241140266,
