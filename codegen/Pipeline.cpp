@@ -51,6 +51,8 @@ std::unique_ptr<Pass> createCanonicalize() {
 
 void differentiate(OpPassManager &manager, const CompileOptions &options) {
   manager.addNestedPass<func::FuncOp>(createSplitComplex());
+  if (options.optimize)
+    manager.addNestedPass<func::FuncOp>(createSimplifyLoops());
   manager.addNestedPass<func::FuncOp>(createDifferentiate());
   if (options.checkNumerics)
     manager.addNestedPass<func::FuncOp>(createCheckNumerics());

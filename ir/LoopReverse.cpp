@@ -51,12 +51,36 @@ SmallVector<Value> resultsOfEffects(Block &body) {
 
 bool isOnlyUpdated(Value value);
 
+// What a value was before slices of it were changed by operations whose derivatives need no elements of it.
+Value beforeUpdates(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<UpdateAtOp, ScatterNdSetOp, ScatterNdAddOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
 // Whether a use gives a value on, or updates a slice of it, and nothing looks at what comes of it: none needs its
-// elements. An inner loop may do so in its iterations.
+// elements. A branch may do so, and an inner loop in its iterations.
 bool isUpdate(OpOperand &use) {
-  if (auto update = dyn_cast<UpdateAtOp>(use.getOwner()))
-    return use == update.getXMutable() && isOnlyUpdated(update);
-  auto inner = dyn_cast<WhileOp>(use.getOwner());
+  Operation *user = use.getOwner();
+  if (isa<UpdateAtOp, ScatterNdSetOp, ScatterNdAddOp>(user))
+    return use.getOperandNumber() == 0 && isOnlyUpdated(user->getResult(0));
+  if (auto cond = dyn_cast<CondOp>(user)) {
+    if (use.getOperandNumber() == 0)
+      return false;
+    for (Region &branch : cond->getRegions()) {
+      BlockArgument argument = branch.getArgument(use.getOperandNumber() - 1);
+      if (!isOnlyUpdated(argument))
+        return false;
+      for (auto [given, result] : llvm::zip_equal(branch.front().getTerminator()->getOperands(), cond.getResults()))
+        if (beforeUpdates(given) == argument && !isOnlyUpdated(result))
+          return false;
+    }
+    return true;
+  }
+  auto inner = dyn_cast<WhileOp>(user);
   const unsigned number = use.getOperandNumber();
   if (!inner || number >= inner.getNumVariables())
     return isa<vector::YieldOp>(use.getOwner());
@@ -69,11 +93,9 @@ bool isUpdate(OpOperand &use) {
     return true;
   };
   Value updated = inner.getBody().front().getTerminator()->getOperand(number);
-  while (auto update = updated.getDefiningOp<UpdateAtOp>()) {
+  for (Value before = beforeUpdates(updated); updated != before; updated = updated.getDefiningOp()->getOperand(0))
     if (!staysItself(updated))
       return false;
-    updated = update.getX();
-  }
   return updated == argument && staysItself(argument) && inner.getCondition().getArgument(number).use_empty() &&
          isOnlyUpdated(argument) && isOnlyUpdated(inner.getResult(number));
 }
@@ -83,22 +105,30 @@ bool isOnlyUpdated(Value value) { return llvm::all_of(value.getUses(), isUpdate)
 
 // Finds the slices that a loop's body takes of a loop variable, where it looks at nothing else of it: they are kept in
 // its place. Not so if they are as much.
-bool findReads(BlockArgument variable, SmallVectorImpl<GatherOp> &reads) {
+bool findReads(BlockArgument variable, SmallVectorImpl<Operation *> &reads) {
   auto type = cast<RankedTensorType>(variable.getType());
+  int64_t numRead = 0;
   for (OpOperand &use : variable.getUses()) {
-    auto read = dyn_cast<GatherOp>(use.getOwner());
     if (isUpdate(use))
       continue;
-    if (!read || use != read.getXMutable() || read->hasAttr(kExamplesAttr) ||
-        cast<RankedTensorType>(read.getIndices().getType()).getRank() != 0)
+    Operation *read = use.getOwner();
+    auto slice = cast<RankedTensorType>(read->getNumResults() ? read->getResult(0).getType() : variable.getType());
+    auto gather = dyn_cast<GatherOp>(read);
+    const bool isOfOneIndex = gather && cast<RankedTensorType>(gather.getIndices().getType()).getRank() == 0,
+               isNamed = isa<GatherNdOp>(read) && slice.hasStaticShape();
+    if ((!isOfOneIndex && !isNamed) || use.getOperandNumber() != 0 || read->hasAttr(kExamplesAttr))
       return false;
     reads.push_back(read);
-    int64_t axis = static_cast<int64_t>(read.getAxis());
-    int64_t size = type.getDimSize(static_cast<unsigned>(axis < 0 ? axis + type.getRank() : axis));
-    if (!ShapedType::isDynamic(size) && size <= static_cast<int64_t>(reads.size()))
-      return false;
+    if (type.hasStaticShape()) {
+      numRead += slice.getNumElements();
+    } else if (gather) {
+      const auto axis = static_cast<int64_t>(gather.getAxis());
+      const int64_t size = type.getDimSize(static_cast<unsigned>(axis < 0 ? axis + type.getRank() : axis));
+      if (!ShapedType::isDynamic(size) && size <= static_cast<int64_t>(reads.size()))
+        return false;
+    }
   }
-  return true;
+  return !type.hasStaticShape() || reads.empty() || numRead < type.getNumElements();
 }
 
 // The loop as one of segments, each a loop of its own: the first has one iteration, and each has one more than the one
@@ -167,9 +197,9 @@ Operation *WhileOp::keepForReverse(OpBuilder &builder) {
   }
   SmallVector<int64_t> kept;
   unsigned count = getNumVariables();
-  SmallVector<GatherOp> reads;
+  SmallVector<Operation *> reads;
   for (BlockArgument argument : getBody().getArguments().take_front(count)) {
-    SmallVector<GatherOp> own;
+    SmallVector<Operation *> own;
     if (!isVarying(argument.getArgNumber()) && findReads(argument, own))
       llvm::append_range(reads, own);
     else if (!isGivenOn(argument)) // the reverse has the initial value
@@ -185,8 +215,8 @@ Operation *WhileOp::keepForReverse(OpBuilder &builder) {
   const size_t firstResidual = kept.size();
   kept.append(residuals.size(), kResidual);
   kept.append(reads.size(), kRead);
-  for (GatherOp read : reads)
-    residuals.insert(read.getResult());
+  for (Operation *read : reads)
+    residuals.insert(read->getResult(0));
   SmallVector<Value> ofEffects = resultsOfEffects(getBody().front());
   kept.append(ofEffects.size(), kEffect);
   residuals.insert(ofEffects.begin(), ofEffects.end());
@@ -301,8 +331,8 @@ void WhileOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::Sm
   auto residualOn = [&](size_t stack) {
     return cast<StackPushOp>(getBody().front().getTerminator()->getOperand(count + 1 + stack).getDefiningOp()).getX();
   };
-  auto readOn = [&](size_t stack) { return cast<GatherOp>(residualOn(stack).getDefiningOp()); };
-  auto variableOf = [](GatherOp read) { return cast<BlockArgument>(read.getX()).getArgNumber(); };
+  auto readOn = [&](size_t stack) { return residualOn(stack).getDefiningOp(); };
+  auto variableOf = [](Operation *read) { return cast<BlockArgument>(read->getOperand(0)).getArgNumber(); };
 
   // The number of iterations to go, the stacks, the cotangents, and the sums of those of invariants.
   SmallVector<Value> values{getResult(count)};
@@ -342,15 +372,17 @@ void WhileOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::Sm
                  return popped.getEntry();
                };
                IRMapping mapping;
-               SmallVector<GatherOp> reads; // through which cotangents pass
+               SmallVector<Operation *> reads; // through which cotangents pass
                for (auto [i, variable] : llvm::enumerate(kept))
                  if (variable >= 0) {
                    state[variable] = pop(i, arguments[firstInitial + variable]);
                  } else if (variable == kRead) {
-                   GatherOp read = readOn(i);
-                   Value like = GatherOp::create(inside, location, arguments[firstInitial + variableOf(read)],
-                                                 number(inside, location, 0), read.getAxis());
-                   mapping.map(read.getResult(), pop(i, sizedLike(inside, like)));
+                   Operation *read = readOn(i);
+                   Value like = read->getResult(0);
+                   if (auto gather = dyn_cast<GatherOp>(read))
+                     like = GatherOp::create(inside, location, arguments[firstInitial + variableOf(read)],
+                                             number(inside, location, 0), gather.getAxis());
+                   mapping.map(read->getResult(0), pop(i, sizedLike(inside, like)));
                    if (llvm::is_contained(floats, variableOf(read)))
                      reads.push_back(read);
                  } else if (variable == kEffect) {
@@ -376,18 +408,23 @@ void WhileOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::Sm
                SmallVector<Value> sources = selected(state, floats);
                for (unsigned i : sums)
                  sources.push_back(arguments[newCount + i]);
-               for (GatherOp read : reads)
-                 sources.push_back(mapping.lookup(read.getResult()));
+               for (Operation *read : reads)
+                 sources.push_back(mapping.lookup(read->getResult(0)));
                SmallVector<Value> found =
                    gradientOf(inside, location, selected(next, floats),
                               SmallVector<Value>(arguments.slice(firstCotangent, floats.size())), sources);
                // What passes to a slice passes on to its loop variable.
                for (size_t i = reads.size(); i-- > 0;) {
                  const unsigned variable = variableOf(reads[i]);
-                 Value put =
-                     GatherPutOp::create(inside, location, found[floats.size() + sums.size() + i], state[variable],
-                                         mapping.lookup(reads[i].getIndices()), reads[i].getAxis());
+                 Value slice = found[floats.size() + sums.size() + i],
+                       indices = mapping.lookup(reads[i]->getOperand(1));
                  Value &sum = found[llvm::find(floats, variable) - floats.begin()];
+                 auto gather = dyn_cast<GatherOp>(reads[i]);
+                 if (!gather) {
+                   sum = ScatterNdAddOp::create(inside, location, sum, indices, slice);
+                   continue;
+                 }
+                 Value put = GatherPutOp::create(inside, location, slice, state[variable], indices, gather.getAxis());
                  sum = AddOp::create(inside, location, sum, put);
                }
                llvm::append_range(yielded, stacks);

@@ -151,7 +151,7 @@ struct AddSlice : OpRewritePattern<GatherPutOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(GatherPutOp put, PatternRewriter &rewriter) const override {
     auto add = put->hasOneUse() ? dyn_cast<AddOp>(*put->user_begin()) : AddOp();
-    if (!add || !isa<WhileOp>(put->getParentOp()) || put->hasAttr(kExamplesAttr) ||
+    if (!add || !put->getParentOfType<WhileOp>() || put->hasAttr(kExamplesAttr) ||
         cast<RankedTensorType>(put.getIndices().getType()).getRank() != 0)
       return failure();
     Value sum = add.getLhs() == put.getResult() ? add.getRhs() : add.getLhs();

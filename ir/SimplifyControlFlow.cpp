@@ -1,5 +1,6 @@
 // Simplifies branches and loops: what nothing needs of them is dropped.
 #include "ir/GradientRule.h"
+#include "ir/LoopVariables.h"
 #include "ir/Regions.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -12,7 +13,8 @@ namespace calque::ir {
 
 namespace {
 
-// Takes the one branch that a constant predicate leaves, and drops results and inputs that nothing uses.
+// Takes the one branch that a constant predicate leaves, and drops results and inputs that nothing uses, and all but
+// one of the same inputs.
 struct SimplifyCond : OpRewritePattern<CondOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(CondOp op, PatternRewriter &rewriter) const override {
@@ -26,9 +28,15 @@ struct SimplifyCond : OpRewritePattern<CondOp> {
     for (OpResult result : op.getResults())
       if (!result.use_empty())
         results.push_back(result.getResultNumber());
-    for (unsigned i = 0; i < op.getInputs().size(); ++i)
+    llvm::SmallDenseMap<Value, unsigned> first;
+    SmallVector<unsigned> same(op.getInputs().size()); // the input that each is the same as
+    for (unsigned i = 0; i < op.getInputs().size(); ++i) {
+      same[i] = first.try_emplace(op.getInputs()[i], i).first->second;
       if (!op.getThen().getArgument(i).use_empty() || !op.getOtherwise().getArgument(i).use_empty())
-        inputs.push_back(i);
+        inputs.push_back(same[i]);
+    }
+    llvm::sort(inputs);
+    inputs.erase(llvm::unique(inputs), inputs.end());
     if (results.size() == op.getNumResults() && inputs.size() == op.getInputs().size())
       return failure();
     auto made = CondOp::create(rewriter, op.getLoc(), ValueRange(selected(op.getResults(), results)).getTypes(),
@@ -38,6 +46,8 @@ struct SimplifyCond : OpRewritePattern<CondOp> {
         SmallVector<Value> all(op.getInputs().size());
         for (auto [input, argument] : llvm::zip_equal(inputs, arguments))
           all[input] = argument;
+        for (auto [i, value] : llvm::enumerate(all))
+          value = all[same[i]];
         return selected(emitBody(*from, inside, all), results);
       });
     SmallVector<Value> replacements(op.getNumResults());
@@ -160,6 +170,7 @@ void CondOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContex
 }
 void WhileOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
   patterns.add<SimplifyWhile, DropSizesOfLoops>(context);
+  addLoopVariablePatterns(patterns);
 }
 
 } // namespace calque::ir

@@ -28,6 +28,36 @@ def Differentiate : Pass<"calque-differentiate", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::calque::ir::CalqueDialect", "::mlir::vector::VectorDialect"];
 }
 
+def SimplifyLoops : Pass<"calque-simplify-loops", "::mlir::func::FuncOp"> {
+  let summary = "Drop what loops do for nothing, before derivatives are taken of it";
+  let description = [{
+    Of two loop variables that hold the same array, the one that the next iteration takes and the one that is there
+    after the loop, one is left: in place of a copy in each iteration, and of two cotangents, there are none and one.
+    An element of a slice is read where it is.
+
+    ```mlir
+    %r:3 = calque.while %i, %x, %y : ... {
+      ...
+    } {
+    ^bb0(%j: tensor<i64>, %a: tensor<9xf32>, %b: tensor<9xf32>):
+      ...
+      vector.yield %k, %c, %c : tensor<i64>, tensor<9xf32>, tensor<9xf32>
+    }
+    ```
+    becomes
+    ```mlir
+    %r:2 = calque.while %i, %x : ... {
+      ...
+    } {
+    ^bb0(%j: tensor<i64>, %a: tensor<9xf32>):
+      ...
+      vector.yield %k, %c : tensor<i64>, tensor<9xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::calque::ir::CalqueDialect"];
+}
+
 def StateToValues : Pass<"calque-state-to-values", "::mlir::func::FuncOp"> {
   let summary = "Turn variables into arguments and results";
   let description = [{

@@ -1,5 +1,6 @@
 // Which arrays of a loop can be updated in place.
 #include "codegen/lowering/SmallCode.h"
+#include "codegen/lowering/SmallOperations.h"
 
 using namespace mlir;
 
@@ -47,6 +48,13 @@ private:
            (readOnly.contains(number->second) || current.lookup(number->second) == value);
   }
 
+  // Whether a value can be read now: also a slice of such an array.
+  bool isReadable(Value value) const {
+    for (auto slice = sliced.find(value); slice != sliced.end(); slice = sliced.find(value))
+      value = slice->second;
+    return isCurrent(value);
+  }
+
   bool visit(Block &block) {
     for (Operation &op : block.without_terminator())
       if (!visit(&op))
@@ -60,13 +68,25 @@ private:
         addReadOnly(constant);
       return true;
     }
+    // A slice of an array that changes is only read, and before the array is written.
+    const bool onlyReads = op->getNumRegions() == 0;
     for (Value operand : op->getOperands())
-      if (!isSmall(operand) && !isCurrent(operand))
+      if (!isSmall(operand) && !(onlyReads ? isReadable(operand) : isCurrent(operand)))
         return false;
-    if (auto update = dyn_cast<ir::UpdateAtOp>(op); update && !isSmall(update.getX())) {
-      const Number number = arrays.numbers.lookup(update.getX());
+    if (auto gather = dyn_cast<ir::GatherOp>(op); gather && !isSmall(gather.getResult())) {
+      auto number = arrays.numbers.find(gather.getX());
+      if (number != arrays.numbers.end() && readOnly.contains(number->second))
+        addReadOnly(gather.getResult());
+      else
+        sliced[gather.getResult()] = gather.getX();
+      return true;
+    }
+    if (Value x = updatedBy(op); x && !isSmall(x)) {
+      const Number number = arrays.numbers.lookup(x);
+      if (sliced.contains(x))
+        return false;
       arrays.written.insert(number);
-      start(update.getResult(), number);
+      start(op->getResult(0), number);
       return !readOnly.contains(number);
     }
     if (auto cond = dyn_cast<ir::CondOp>(op))
@@ -165,6 +185,7 @@ private:
   Number next = 0;
   llvm::DenseMap<Number, Value> current;
   llvm::DenseSet<Number> readOnly;
+  llvm::DenseMap<Value, Value> sliced;       // slices, and what they are of
   llvm::DenseMap<size_t, Number> ofVariable; // of the loop that is visited
 };
 

@@ -62,6 +62,9 @@ SmallVector<SmallValue> SmallCode::emit(Operation *op, OpBuilder &builder, Array
   }
   if (auto update = dyn_cast<ir::UpdateAtOp>(op))
     return {emitter.update(update, operands[0], operands[1], operands[2])};
+  if (std::optional<NamedSlices> named = namedSlicesOf(op))
+    return {named->updates ? emitter.updateNamed(op, *named, operands[0], operands[1], operands[2])
+                           : emitter.gatherNamed(op, *named, operands[0], operands[1])};
   if (std::optional<schema::Movement> movement = movementOf(op))
     return emitter.movement(op, *movement, operands);
   if (auto elementwise = dyn_cast<ir::ElementwiseOpInterface>(op))

@@ -37,6 +37,8 @@ struct SmallValue {
   // Of an array: a buffer that is written, or the tensor outside; and its sizes.
   mlir::Value buffer, tensor;
   SizeList sizes;
+  // Of a slice of an array, which is read where it is: the indices along the array's first dimensions.
+  llvm::SmallVector<mlir::Value, 2> places = {};
 
   bool isArray() const { return buffer || tensor; }
 };

@@ -30,9 +30,11 @@ SmallVector<Value> SmallEmitter::indices(ArrayRef<int64_t> values) {
 }
 
 Value SmallEmitter::load(const SmallValue &array, ValueRange at) {
+  SmallVector<Value> place(array.places.begin(), array.places.end());
+  llvm::append_range(place, at);
   if (array.buffer)
-    return memref::LoadOp::create(builder, location, array.buffer, at);
-  return tensor::ExtractOp::create(builder, location, array.tensor, at);
+    return memref::LoadOp::create(builder, location, array.buffer, place);
+  return tensor::ExtractOp::create(builder, location, array.tensor, place);
 }
 
 Value SmallEmitter::elementAt(const SmallValue &value, int64_t at, ArrayRef<int64_t> shape) {
@@ -181,6 +183,12 @@ SmallValue SmallEmitter::gather(ir::GatherOp op, const SmallValue &x, const Smal
   const int32_t site = indexSite(op);
   SmallVector<Value> places =
       llvm::map_to_vector(indices.elements, [&](Value each) { return checked(each, bound, site); });
+  if (!isSmall(op.getResult())) { // a slice
+    SmallValue slice = x;
+    slice.places.push_back(places[0]);
+    slice.sizes.erase(slice.sizes.begin());
+    return slice;
+  }
   // An array without elements has room for one.
   Value isEmpty;
   if (x.isArray() && !constantOf(bound))
@@ -271,6 +279,22 @@ void SmallEmitter::check(ir::AssertOp op, const SmallValue &holds) {
   failIf(s.logicalNot(holds.elements[0]), site, word(0), word(0));
 }
 
+void SmallEmitter::store(ArrayRef<Size> bounds, llvm::function_ref<void(SmallEmitter &)> write) {
+  Value isEmpty;
+  for (Size bound : bounds)
+    if (!constantOf(bound)) {
+      Value has = isAt(context.sizes.value(bound), 0);
+      isEmpty = isEmpty ? s.logicalOr(isEmpty, has) : has;
+    }
+  if (!isEmpty)
+    return write(*this);
+  scf::IfOp::create(builder, location, s.logicalNot(isEmpty), [&](OpBuilder &then, Location) {
+    SmallEmitter inside{then, location, context};
+    write(inside);
+    scf::YieldOp::create(then, location);
+  });
+}
+
 SmallValue SmallEmitter::update(ir::UpdateAtOp op, const SmallValue &x, const SmallValue &position,
                                 const SmallValue &slice) {
   ArrayRef<int64_t> shape = dimsOf(op.getX());
@@ -279,25 +303,13 @@ SmallValue SmallEmitter::update(ir::UpdateAtOp op, const SmallValue &x, const Sm
   Value place = checked(position.elements[0], bound, indexSite(op));
   ArrayRef<int64_t> part = dimsOf(op.getSlice());
   if (x.isArray()) {
-    // Nothing is stored into an array without elements. Elsewhere a failed check has left a place that is there.
-    auto store = [&](OpBuilder &inside) {
+    store(bound, [&](SmallEmitter &inside) {
       forEachIndex(part, [&](ArrayRef<int64_t> index) {
-        SmallVector<Value> at = indices(index);
+        SmallVector<Value> at = inside.indices(index);
         at.insert(at.begin() + axis, place);
-        memref::StoreOp::create(inside, location, slice.elements[static_cast<size_t>(linear(index, part))], x.buffer,
-                                at);
+        memref::StoreOp::create(inside.builder, location, slice.elements[static_cast<size_t>(linear(index, part))],
+                                x.buffer, at);
       });
-    };
-    if (constantOf(bound)) {
-      store(builder);
-      return x;
-    }
-    Value isThere = s.logicalNot(isAt(context.sizes.value(bound), 0));
-    scf::IfOp::create(builder, location, isThere, [&](OpBuilder &then, Location) {
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPoint(then.getInsertionBlock(), then.getInsertionPoint());
-      store(builder);
-      scf::YieldOp::create(builder, location);
     });
     return x;
   }
@@ -312,6 +324,104 @@ SmallValue SmallEmitter::update(ir::UpdateAtOp op, const SmallValue &x, const Sm
                                     : s.select(isAt(place, index[axis]), made, old));
   });
   return result;
+}
+
+// The places along the named dimensions, checked, of each index in order.
+static SmallVector<SmallVector<Value>> placesOf(SmallEmitter &emitter, Operation *op, const NamedSlices &named,
+                                                const SmallValue &x, const SmallValue &indices) {
+  const size_t count = named.numNamed();
+  const int32_t site = emitter.indexSite(op);
+  ArrayRef<int64_t> shape = dimsOf(named.x);
+  SmallVector<SmallVector<Value>> places;
+  for (auto [i, each] : llvm::enumerate(indices.elements)) {
+    const size_t axis = i % count;
+    if (axis == 0)
+      places.emplace_back();
+    Size bound = x.isArray() ? x.sizes[axis] : emitter.context.sizes.constant(shape[axis]);
+    places.back().push_back(emitter.checked(each, bound, site));
+  }
+  return places;
+}
+
+SmallValue SmallEmitter::gatherNamed(Operation *op, const NamedSlices &named, const SmallValue &x,
+                                     const SmallValue &indices) {
+  ArrayRef<int64_t> whole = dimsOf(named.x), part = whole.drop_front(named.numNamed());
+  Value isEmpty; // an array without elements has room for one
+  if (x.isArray())
+    for (Size bound : ArrayRef(x.sizes).take_front(named.numNamed()))
+      if (!constantOf(bound)) {
+        Value has = isAt(context.sizes.value(bound), 0);
+        isEmpty = isEmpty ? s.logicalOr(isEmpty, has) : has;
+      }
+  SmallValue result;
+  for (ArrayRef<Value> place : placesOf(*this, op, named, x, indices))
+    forEachIndex(part, [&](ArrayRef<int64_t> rest) {
+      if (x.isArray()) {
+        SmallVector<Value> at(place);
+        llvm::append_range(at, this->indices(rest));
+        if (isEmpty)
+          for (Value &each : at)
+            each = s.select(isEmpty, index(0), each);
+        result.elements.push_back(load(x, at));
+        return;
+      }
+      Value chosen;
+      forEachIndex(whole.take_front(named.numNamed()), [&](ArrayRef<int64_t> first) {
+        Ints at(first);
+        llvm::append_range(at, rest);
+        Value element = x.elements[static_cast<size_t>(linear(at, whole))];
+        chosen = chosen ? selectAt(place, first, element, chosen) : element;
+      });
+      result.elements.push_back(chosen);
+    });
+  return result;
+}
+
+SmallValue SmallEmitter::updateNamed(Operation *op, const NamedSlices &named, const SmallValue &x,
+                                     const SmallValue &indices, const SmallValue &updates) {
+  ArrayRef<int64_t> whole = dimsOf(named.x), part = whole.drop_front(named.numNamed());
+  const auto places = placesOf(*this, op, named, x, indices);
+  auto next = updates.elements.begin();
+  SmallValue result = x;
+  auto write = [&](SmallEmitter &inside) {
+    ir::ScalarBuilder elements = inside.s.of(op);
+    for (ArrayRef<Value> place : places)
+      forEachIndex(part, [&](ArrayRef<int64_t> rest) {
+        Value update = *next++;
+        if (x.isArray()) {
+          SmallVector<Value> at(place);
+          llvm::append_range(at, inside.indices(rest));
+          Value old = memref::LoadOp::create(inside.builder, location, x.buffer, at);
+          memref::StoreOp::create(inside.builder, location, named.combine(elements, old, update), x.buffer, at);
+          return;
+        }
+        forEachIndex(whole.take_front(named.numNamed()), [&](ArrayRef<int64_t> first) {
+          Ints at(first);
+          llvm::append_range(at, rest);
+          Value &element = result.elements[static_cast<size_t>(linear(at, whole))];
+          element = selectAt(place, first, named.combine(elements, element, update), element);
+        });
+      });
+  };
+  if (x.isArray())
+    store(ArrayRef(x.sizes).take_front(named.numNamed()), write);
+  else
+    write(*this);
+  return result;
+}
+
+Value SmallEmitter::selectAt(ArrayRef<Value> place, ArrayRef<int64_t> at, Value there, Value elsewhere) {
+  Value isThere;
+  for (auto [along, index] : llvm::zip_equal(place, at)) {
+    if (std::optional<int64_t> known = getConstantIntValue(along)) {
+      if (*known != index)
+        return elsewhere;
+      continue;
+    }
+    Value is = isAt(along, index);
+    isThere = isThere ? s.logicalAnd(isThere, is) : is;
+  }
+  return isThere ? s.select(isThere, there, elsewhere) : there;
 }
 
 Value SmallEmitter::number(double value) { return s.constant(value, builder.getF64Type()); }

@@ -26,6 +26,9 @@ struct SmallEmitter {
   mlir::Value checked(mlir::Value index, Size bound, int32_t site);
   int32_t indexSite(mlir::Operation *op);
   mlir::Value isAt(mlir::Value position, int64_t place);
+  // One value where a place is the one at these indices, else another.
+  mlir::Value selectAt(llvm::ArrayRef<mlir::Value> place, llvm::ArrayRef<int64_t> at, mlir::Value there,
+                       mlir::Value elsewhere);
 
   SmallValue elementwise(ir::ElementwiseOpInterface op, llvm::ArrayRef<SmallValue> operands);
 
@@ -48,7 +51,15 @@ struct SmallEmitter {
 
   void check(ir::AssertOp op, const SmallValue &holds);
 
+  // Writes an array, unless an axis of these sizes has no elements. Elsewhere a failed check has left a place that is
+  // there.
+  void store(llvm::ArrayRef<Size> bounds, llvm::function_ref<void(SmallEmitter &)> write);
+
   SmallValue update(ir::UpdateAtOp op, const SmallValue &x, const SmallValue &position, const SmallValue &slice);
+
+  SmallValue gatherNamed(mlir::Operation *op, const NamedSlices &named, const SmallValue &x, const SmallValue &indices);
+  SmallValue updateNamed(mlir::Operation *op, const NamedSlices &named, const SmallValue &x, const SmallValue &indices,
+                         const SmallValue &updates);
 
   //===-- Stacks: runtime/Stacks.h ----------------------------------------------------------------===//
 

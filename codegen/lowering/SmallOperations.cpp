@@ -142,6 +142,50 @@ int64_t entryBytesIn(ir::WhileOp loop) {
   return bytes;
 }
 
+Value updatedBy(Operation *op) {
+  if (auto update = dyn_cast<ir::UpdateAtOp>(op))
+    return update.getX();
+  std::optional<NamedSlices> named = namedSlicesOf(op);
+  return named && named->updates ? named->x : Value();
+}
+
+std::optional<NamedSlices> namedSlicesOf(Operation *op) {
+  using S = ir::ScalarBuilder;
+  return TypeSwitch<Operation *, std::optional<NamedSlices>>(op)
+      .Case([](ir::GatherNdOp read) { return NamedSlices{read.getX(), read.getIndices(), {}}; })
+      .Case([](ir::GatherNdLastOp read) -> std::optional<NamedSlices> {
+        if (countOf(read.getIndices()) != dimsOf(read.getIndices()).back())
+          return std::nullopt;
+        return NamedSlices{read.getX(), read.getIndices(), {}}; // of one index the last one is the only one
+      })
+      .Case([](ir::ScatterNdSetOp set) {
+        return NamedSlices{set.getX(), set.getIndices(), set.getUpdates(),
+                           [](S &, Value, Value update) { return update; }};
+      })
+      .Case([](ir::ScatterNdAddOp add) {
+        return NamedSlices{add.getX(), add.getIndices(), add.getUpdates(),
+                           [](S &s, Value old, Value update) { return s.add(old, update); }};
+      })
+      .Case([](ir::ScatterNdMaxOp max) {
+        return NamedSlices{max.getX(), max.getIndices(), max.getUpdates(),
+                           [](S &s, Value old, Value update) { return s.maximum(old, update); }};
+      })
+      .Default(std::nullopt);
+}
+
+// What reading or writing named slices costs. Each update of a value in registers looks at all of its elements.
+static std::optional<int64_t> costOfSlices(const NamedSlices &named, Operation *op) {
+  if (!isSmall(named.indices))
+    return std::nullopt;
+  ArrayRef<int64_t> whole = dimsOf(named.x);
+  Value slices = named.updates ? named.updates : op->getResult(0);
+  const auto isUnknown = [](int64_t size) { return size == ShapedType::kDynamic; };
+  // An index into nothing fails, which other lowerings see to.
+  if (!isSmall(slices) || llvm::any_of(whole.drop_front(named.numNamed()), isUnknown) || llvm::is_contained(whole, 0))
+    return std::nullopt;
+  return countOf(slices) * (isSmall(named.x) ? countOf(named.x) : 1) + 2 * countOf(named.indices);
+}
+
 // Whether an operation gives on what it takes, as it is.
 static bool isIdentity(Operation *op) { return isa<ir::BarrierOp, ir::StopGradientOp>(op); }
 
@@ -160,6 +204,15 @@ bool mayFail(Operation *op) {
     return !isWithin(gather.getIndices(), gather.getX(), gather.getAxis());
   if (auto update = dyn_cast<ir::UpdateAtOp>(op))
     return !isWithin(update.getIndex(), update.getX(), update.getAxis());
+  if (std::optional<NamedSlices> named = namedSlicesOf(op)) {
+    DenseIntElementsAttr known;
+    if (!matchPattern(named->indices, m_Constant(&known)))
+      return true;
+    return llvm::any_of(llvm::enumerate(known.getValues<APInt>()), [&](const auto &each) {
+      const int64_t place = each.value().getSExtValue();
+      return place < 0 || place >= dimsOf(named->x)[each.index() % named->numNamed()];
+    });
+  }
   if (isa<ir::AssertOp>(op))
     return true;
   if (op->hasTrait<ir::MayFail>())
@@ -241,6 +294,14 @@ std::optional<int64_t> smallCost(Operation *op) {
     if (!isOwn(ValueRange{update.getIndex(), update.getSlice()}) || !hasKnownSlices(update.getX(), update.getAxis()))
       return std::nullopt;
     return isSmall(update.getX()) ? countOf(update.getX()) : countOf(update.getSlice());
+  }
+  if (std::optional<NamedSlices> named = namedSlicesOf(op))
+    return costOfSlices(*named, op);
+  // A slice of an array stays where it is.
+  if (auto gather = dyn_cast<ir::GatherOp>(op); gather && !isSmall(gather.getResult())) {
+    const bool isSlice = gather.getAxis() == 0 && LinalgBuilder::rankOf(gather.getIndices()) == 0 &&
+                         LinalgBuilder::typeOf(gather.getX()).hasStaticShape();
+    return isSlice ? std::optional<int64_t>(2) : std::nullopt;
   }
   if (auto check = dyn_cast<ir::AssertOp>(op)) {
     const bool showsElements = check->getNumOperands() != 1 || LinalgBuilder::rankOf(check.getCondition()) != 0;

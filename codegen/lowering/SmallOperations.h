@@ -57,6 +57,19 @@ int64_t entryBytes(mlir::Value stack, mlir::Value elements);
 // The bytes of the entries that an iteration of a loop makes, without those of loops within.
 int64_t entryBytesIn(ir::WhileOp loop);
 
+// What an operation gives with some of its slices changed, which is done in place; null for other operations.
+mlir::Value updatedBy(mlir::Operation *op);
+
+// Updates and reads at indices of the first dimensions of x, which the last dimension of the indices has.
+struct NamedSlices {
+  mlir::Value x, indices;
+  mlir::Value updates; // null where slices are read
+  mlir::Value (*combine)(ir::ScalarBuilder &, mlir::Value old, mlir::Value update) = nullptr;
+
+  size_t numNamed() const { return static_cast<size_t>(dimsOf(indices).back()); }
+};
+std::optional<NamedSlices> namedSlicesOf(mlir::Operation *op);
+
 // Whether a call can fail at an operation.
 bool mayFail(mlir::Operation *op);
 
