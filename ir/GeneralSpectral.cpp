@@ -12,16 +12,22 @@ namespace calque::ir {
 
 namespace {
 
-// The parts of complex matrices.
-struct MatrixParts {
-  Value re, im;
-};
+using MatrixParts = Parts;
 
 class EigRule : public MatrixRule {
 public:
-  EigRule(OpBuilder &builder, EigOp op)
+  // Of an operation on real or on complex matrices.
+  template <typename Op>
+  EigRule(OpBuilder &builder, Op op)
       : MatrixRule(builder, op.getLoc(), op.getVectorsRe()), w{op.getValuesRe(), op.getValuesIm()},
         v{op.getVectorsRe(), op.getVectorsIm()} {}
+
+  // With M = V^-1 dx V, dw is its diagonal, and dV = V (F * M), of which the parts along the vectors, which have length
+  // 1, are left out. `moved` is dx V.
+  void jvp(MatrixParts moved, SmallVectorImpl<Value> &resultTangents);
+  // The adjoint of that, by the real inner product: V^-H (diag(gw) + conj(F) * (V^H gV)) V^H, of which this is all but
+  // the last factor.
+  MatrixParts vjp(ValueRange cotangents);
 
   // a b, or with `adjoint` conj(a)^T b.
   MatrixParts times(MatrixParts a, MatrixParts b, bool adjoint = false) {
@@ -32,7 +38,7 @@ public:
     return {subtract(re, inner), add(im, outer)};
   }
   // The product of elements, or with `conjugate` conj(a) b.
-  MatrixParts each(MatrixParts a, MatrixParts b, bool conjugate = false) {
+  MatrixParts elements(MatrixParts a, MatrixParts b, bool conjugate = false) {
     Value re = create<MulOp>(a.re, b.re), im = create<MulOp>(a.re, b.im);
     Value inner = create<MulOp>(a.im, b.im), outer = create<MulOp>(a.im, b.re);
     if (conjugate)
@@ -91,40 +97,53 @@ public:
   const MatrixParts w, v;
 };
 
-} // namespace
-
-// With M = V^-1 dx V, dw is its diagonal, and dV = V (F * M), of which the parts along the vectors, which have length
-// 1, are left out.
-void EigOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
-  EigRule rule(builder, *this);
-  Value dx = tangents[0];
-  MatrixParts m = rule.times(rule.inverse(), {rule.product(dx, rule.v.re), rule.product(dx, rule.v.im)});
+void EigRule::jvp(MatrixParts moved, SmallVectorImpl<Value> &resultTangents) {
+  MatrixParts m = times(inverse(), moved);
   auto diagonal = [&](Value x) {
-    Value kept = rule.create<SelectOp>(rule.isDiagonal(x), x, rule.constant(0));
-    return rule.create<SumOp>(kept, ArrayRef<int64_t>{MatrixRule::rank(x) - 2}, false);
+    Value kept = create<SelectOp>(isDiagonal(x), x, constant(0));
+    return create<SumOp>(kept, ArrayRef<int64_t>{rank(x) - 2}, false);
   };
-  MatrixParts moved = rule.ofLengthOne(rule.times(rule.v, rule.each(rule.inverseGaps(), m)));
-  resultTangents.assign({diagonal(m.re), diagonal(m.im), moved.re, moved.im});
+  MatrixParts ofVectors = ofLengthOne(times(v, elements(inverseGaps(), m)));
+  resultTangents.assign({diagonal(m.re), diagonal(m.im), ofVectors.re, ofVectors.im});
 }
 
-// The adjoint of that, by the real inner product: Re(V^-H (diag(gw) + conj(F) * (V^H gV)) V^H).
-void EigOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
-                     SmallVectorImpl<Value> &operandCotangents) {
-  EigRule rule(builder, *this);
-  Value zero = rule.zerosLike(rule.v.re);
+MatrixParts EigRule::vjp(ValueRange cotangents) {
+  Value zero = zerosLike(v.re);
   MatrixParts inner{zero, zero};
   if (cotangents[2] || cotangents[3]) {
     MatrixParts g{cotangents[2] ? cotangents[2] : zero, cotangents[3] ? cotangents[3] : zero};
-    inner = rule.each(rule.inverseGaps(), rule.times(rule.v, rule.ofLengthOne(g), true), true);
+    inner = elements(inverseGaps(), times(v, ofLengthOne(g), true), true);
   }
   if (cotangents[0])
-    inner.re = rule.add(inner.re, rule.diagonal(cotangents[0], zero));
+    inner.re = add(inner.re, diagonal(cotangents[0], zero));
   if (cotangents[1])
-    inner.im = rule.add(inner.im, rule.diagonal(cotangents[1], zero));
-  MatrixParts left = rule.times(rule.inverse(), inner, true);
+    inner.im = add(inner.im, diagonal(cotangents[1], zero));
+  return times(inverse(), inner, true);
+}
+
+} // namespace
+
+void EigOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  EigRule rule(builder, *this);
+  Value dx = tangents[0];
+  rule.jvp({rule.product(dx, rule.v.re), rule.product(dx, rule.v.im)}, resultTangents);
+}
+void EigOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                     SmallVectorImpl<Value> &operandCotangents) {
+  EigRule rule(builder, *this);
+  MatrixParts left = rule.vjp(cotangents);
   // The real part of left times V^H.
   Value re = rule.product(left.re, rule.v.re, false, true), im = rule.product(left.im, rule.v.im, false, true);
   operandCotangents.assign(1, rule.add(re, im));
+}
+void EigPartsOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  EigRule rule(builder, *this);
+  rule.jvp(rule.product(rule.given(tangents, 0, rule.v), rule.v), resultTangents);
+}
+void EigPartsOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                          SmallVectorImpl<Value> &operandCotangents) {
+  EigRule rule(builder, *this);
+  MatrixRule::give(operandCotangents, rule.product(rule.vjp(cotangents), rule.v, false, true), rule.v);
 }
 
 //===-- Sylvester's equation --------------------------------------------------------------------===//

@@ -9,6 +9,9 @@
 //   G. H. Golub, V. Pereyra, The differentiation of pseudo-inverses and nonlinear least squares problems whose variables
 //   separate, SIAM J. Numer. Anal. 10, 1973;
 //   N. J. Higham, Functions of matrices, SIAM, 2008.
+// Of complex matrices, they are the same rules with adjoint matrices in the place of transposed ones, and what is said
+// where phases are free: see ir/LinearAlgebra.cpp. The pass `split-complex` makes of an operation on complex matrices one
+// on parts, of which derivatives are taken: ComplexMatrices.td.
 #ifndef CALQUE_IR_LINEARALGEBRA_TD
 #define CALQUE_IR_LINEARALGEBRA_TD
 
@@ -24,12 +27,13 @@ class Calque_MatrixOp<string mnemonic, string typeRule, string kernelName, strin
 //===-- Cholesky and triangles: LinearAlgebra.cpp -----------------------------------------------===//
 def Calque_CholeskyOp : Calque_MatrixOp<"cholesky", "squareMatrix", "calque_rt_cholesky", "(n,n)->(n,n)",
                                         ["not_positive_definite", "needs_lapack"]> {
-  let summary = "The lower triangular L of a symmetric positive definite x = L L^T, of which the lower triangle is read";
+  let summary = "The lower triangular L of a symmetric, or Hermitian, positive definite x = L L^H, of which the lower triangle is read";
   let inMessages = "cholesky";
   let arguments = (ins Calque_Tensor:$x);
   let results = (outs Calque_Tensor:$result);
   let customVjp = 1; // Murray, equation 10
   let customJvp = 1; // Murray, equation 8
+  let customComplex = 1;
 }
 def Calque_TriangularSolveOp : Calque_MatrixOp<"triangular_solve", "solution", "calque_rt_triangular_solve", "(n,n),(n,k)->(n,k)",
                                                ["needs_lapack"]> {
@@ -39,6 +43,7 @@ def Calque_TriangularSolveOp : Calque_MatrixOp<"triangular_solve", "solution", "
   let results = (outs Calque_Tensor:$result);
   let customVjp = 1; // Giles, section 2.3.1
   let customJvp = 1;
+  let customComplex = 1;
 }
 
 //===-- LU: LinearAlgebra.cpp -------------------------------------------------------------------===//
@@ -49,6 +54,7 @@ def Calque_LuFactorOp : Calque_MatrixOp<"lu_factor", "luFactors", "calque_rt_lu_
   let results = (outs Calque_Tensor:$factors, Calque_Tensor:$order);
   let customVjp = 1; // Walter and Lehmann, section 4.1
   let customJvp = 1;
+  let customComplex = 1;
 }
 // Derivatives are with respect to the matrix, and take its factors as they are.
 def Calque_LuSolveOp : Calque_MatrixOp<"lu_solve", "factoredSolution", "calque_rt_lu_solve", "(n,n),(n,n),(n),(n,k)->(n,k)",
@@ -59,6 +65,7 @@ def Calque_LuSolveOp : Calque_MatrixOp<"lu_solve", "factoredSolution", "calque_r
   let results = (outs Calque_Tensor:$result);
   let customVjp = 1; // Giles, section 2.3.1
   let customJvp = 1;
+  let customComplex = 1;
 }
 def Calque_MatrixInverseOp : Calque_MatrixOp<"matrix_inverse", "squareMatrix", "calque_rt_matrix_inverse", "(n,n)->(n,n)", ["singular", "needs_lapack"]> {
   let summary = "The inverse of x";
@@ -67,6 +74,7 @@ def Calque_MatrixInverseOp : Calque_MatrixOp<"matrix_inverse", "squareMatrix", "
   let results = (outs Calque_Tensor:$result);
   let customVjp = 1; // Giles, section 2.2.3
   let customJvp = 1;
+  let customComplex = 1;
 }
 def Calque_DeterminantOp : Calque_MatrixOp<"determinant", "matrixScalar", "calque_rt_determinant", "(n,n)->()", ["needs_lapack"]> {
   let summary = "The determinant of x";
@@ -75,6 +83,7 @@ def Calque_DeterminantOp : Calque_MatrixOp<"determinant", "matrixScalar", "calqu
   let results = (outs Calque_Tensor:$result);
   let customVjp = 1; // Giles, section 2.2.4, by the adjugate
   let customJvp = 1;
+  let customComplex = 1;
 }
 def Calque_AdjugateOp : Calque_LibraryOp<"adjugate", "squareMatrix", "calque_rt_adjugate", "(n,n)->(n,n)", [Calque_Costly]> {
   let summary = "The transposed matrix of the cofactors of x, which is x^-1 times the determinant; also of singular matrices";
@@ -93,6 +102,7 @@ def Calque_SlogdetOp : Calque_MatrixOp<"slogdet", "signAndLogarithm", "calque_rt
   let results = (outs Calque_Tensor:$sign, Calque_Tensor:$logarithm);
   let customVjp = 1; // Giles, section 2.2.4
   let customJvp = 1;
+  let customComplex = 1;
 }
 
 //===-- Orthogonal factors: Spectral.cpp --------------------------------------------------------===//
@@ -103,6 +113,7 @@ def Calque_QrOp : Calque_MatrixOp<"qr", "qrFactors", "calque_rt_qr", "(m,n)->(m,
   let results = (outs Calque_Tensor:$q, Calque_Tensor:$r);
   let customVjp = 1; // Walter and Lehmann, section 4.2; x has no more columns than rows
   let customJvp = 1;
+  let customComplex = 1;
 }
 def Calque_QrCompleteOp : Calque_MatrixOp<"qr_complete", "qrCompleteFactors", "calque_rt_qr", "(m,n)->(m,m),(m,n)", ["needs_lapack"]> {
   let summary = "x = Q R, where Q is orthogonal and R is upper triangular, as large as x";
@@ -111,6 +122,7 @@ def Calque_QrCompleteOp : Calque_MatrixOp<"qr_complete", "qrCompleteFactors", "c
   let results = (outs Calque_Tensor:$q, Calque_Tensor:$r);
   let notDifferentiable = 1;
   let lacksGradient = 1;
+  let customComplex = 1;
 }
 def Calque_EighOp : Calque_MatrixOp<"eigh", "eigenvectors", "calque_rt_eigh", "(n,n)->(n),(n,n)", ["not_converged", "needs_lapack"]> {
   let summary = "The ascending eigenvalues of a symmetric x, of which the lower triangle is read, and the eigenvectors as columns";
@@ -119,6 +131,7 @@ def Calque_EighOp : Calque_MatrixOp<"eigh", "eigenvectors", "calque_rt_eigh", "(
   let results = (outs Calque_Tensor:$values, Calque_Tensor:$vectors);
   let customVjp = 1; // Giles, section 3.1
   let customJvp = 1;
+  let customComplex = 1;
 }
 def Calque_SvdOp : Calque_MatrixOp<"svd", "svdFactors", "calque_rt_svd", "(m,n)->(m,min(m,n)),(min(m,n)),(min(m,n),n)",
                                    ["not_converged", "needs_lapack"]> {
@@ -128,6 +141,7 @@ def Calque_SvdOp : Calque_MatrixOp<"svd", "svdFactors", "calque_rt_svd", "(m,n)-
   let results = (outs Calque_Tensor:$u, Calque_Tensor:$s, Calque_Tensor:$vh);
   let customVjp = 1; // Townsend
   let customJvp = 1;
+  let customComplex = 1;
 }
 def Calque_SvdFullOp : Calque_MatrixOp<"svd_full", "svdFullFactors", "calque_rt_svd", "(m,n)->(m,m),(min(m,n)),(n,n)",
                                        ["not_converged", "needs_lapack"]> {
@@ -137,6 +151,7 @@ def Calque_SvdFullOp : Calque_MatrixOp<"svd_full", "svdFullFactors", "calque_rt_
   let results = (outs Calque_Tensor:$u, Calque_Tensor:$s, Calque_Tensor:$vh);
   let notDifferentiable = 1;
   let lacksGradient = 1;
+  let customComplex = 1;
 }
 def Calque_PseudoInverseOp : Calque_MatrixOp<"pseudo_inverse", "pseudoInverse", "calque_rt_pseudo_inverse", "(m,n)->(n,m)",
                                              ["not_converged", "needs_lapack"]> {
@@ -146,6 +161,7 @@ def Calque_PseudoInverseOp : Calque_MatrixOp<"pseudo_inverse", "pseudoInverse", 
   let results = (outs Calque_Tensor:$result);
   let customVjp = 1; // Golub and Pereyra, equation 4.12
   let customJvp = 1;
+  let customComplex = 1;
 }
 def Calque_ExpmOp : Calque_MatrixOp<"expm", "squareMatrix", "calque_rt_expm", "(n,n)->(n,n)", ["needs_lapack"]> {
   let summary = "The exponential of x";
@@ -154,6 +170,7 @@ def Calque_ExpmOp : Calque_MatrixOp<"expm", "squareMatrix", "calque_rt_expm", "(
   let results = (outs Calque_Tensor:$result);
   let customVjp = 1; // Higham, theorem 3.6
   let customJvp = 1;
+  let customComplex = 1;
 }
 
 //===-- General eigenvalues and Schur factors: MatrixFunctions.cpp ------------------------------===//
@@ -164,6 +181,7 @@ def Calque_EigOp : Calque_MatrixOp<"eig", "eigenpairs", "calque_rt_eig", "(n,n)-
   let results = (outs Calque_Tensor:$valuesRe, Calque_Tensor:$valuesIm, Calque_Tensor:$vectorsRe, Calque_Tensor:$vectorsIm);
   let customVjp = 1; // Giles, section 3.1
   let customJvp = 1;
+  let customComplex = 1;
 }
 def Calque_SchurOp : Calque_MatrixOp<"schur", "schurFactors", "calque_rt_schur", "(n,n)->(n,n),(n,n)", ["not_converged", "needs_lapack"]> {
   let summary = "x = Z T Z^T, where Z is orthogonal, and T is upper triangular but for blocks of 2 x 2 on the diagonal";
@@ -172,6 +190,7 @@ def Calque_SchurOp : Calque_MatrixOp<"schur", "schurFactors", "calque_rt_schur",
   let results = (outs Calque_Tensor:$t, Calque_Tensor:$z);
   let notDifferentiable = 1;
   let lacksGradient = 1;
+  let customComplex = 1;
 }
 def Calque_SylvesterOp : Calque_MatrixOp<"sylvester", "sylvesterSolution", "calque_rt_sylvester", "(n,n),(m,m),(n,m)->(n,m)",
                                          ["not_converged", "no_single_solution", "needs_lapack"]> {

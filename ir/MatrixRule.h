@@ -1,8 +1,13 @@
 // The helper with which the derivatives of linear algebra are written: matrices are the last two dimensions.
+//
+// A rule that is that of real and of complex matrices takes Matrix: a value, or two of parts. Cotangents are of the
+// parts, so that the inner product is the real part of tr(A^H B), and the adjoint matrix is in the place of the
+// transposed one.
 #ifndef CALQUE_IR_MATRIXRULE_H
 #define CALQUE_IR_MATRIXRULE_H
 
 #include "ir/GradientRule.h"
+#include "ir/Parts.h"
 
 namespace calque::ir {
 
@@ -55,6 +60,65 @@ public:
     Value above = create<ConcatPartOp>(whole, mlir::ValueRange{upper, lower}, rows, 0);
     return create<ConcatPartOp>(above, mlir::ValueRange{x, direction}, columns, 1);
   }
+
+  //===-- Real or complex matrices --------------------------------------------------------------===//
+
+  using Matrix = Parts; // of real matrices, `im` is null
+  template <typename Map> static Matrix each(Matrix x, Map &&map) { return {map(x.re), x.im ? map(x.im) : Value()}; }
+
+  // The cotangent or tangent of a result or operand like this one, whose parts are numbered from `first` on: null if
+  // all are, and else without nulls.
+  Matrix given(mlir::ValueRange derivatives, unsigned first, Matrix like);
+  // Appends the parts; of a null matrix nulls, as many as `like` has.
+  static void give(llvm::SmallVectorImpl<Value> &derivatives, Matrix x, Matrix like);
+
+  // conj(x)^T
+  Matrix adjoint(Matrix x);
+  Matrix conjugate(Matrix x) { return {x.re, x.im ? negated(x.im) : Value()}; }
+  // op(a) op(b), where op takes the adjoint of what is said to be.
+  Matrix product(Matrix a, Matrix b, bool adjointA = false, bool adjointB = false);
+  Matrix add(Matrix a, Matrix b) { return {add(a.re, b.re), a.im ? add(a.im, b.im) : Value()}; }
+  Matrix subtract(Matrix a, Matrix b) { return {subtract(a.re, b.re), a.im ? subtract(a.im, b.im) : Value()}; }
+  Matrix negated(Matrix x) {
+    return each(x, [&](Value part) { return negated(part); });
+  }
+  Matrix scaled(Matrix x, double factor) {
+    return each(x, [&](Value part) { return scaled(part, factor); });
+  }
+  // The products of elements, and those with real ones, which broadcast.
+  Matrix multiplied(Matrix a, Matrix b);
+  Matrix multiplied(Matrix x, Value factors) {
+    return each(x, [&](Value part) { return create<MulOp>(part, factors); });
+  }
+  // The sum of two, of which the first may be null.
+  Matrix plus(Matrix a, Matrix b) { return a.re ? add(a, b) : b; }
+  // Half of x + x^H.
+  Matrix hermitian(Matrix x) { return scaled(add(x, adjoint(x)), 0.5); }
+  Matrix triangle(Matrix x, bool lower, bool strict = false) {
+    return each(x, [&](Value part) { return triangle(part, lower, strict); });
+  }
+  // With a real diagonal.
+  Matrix withRealDiagonal(Matrix x) {
+    return {x.re, x.im ? create<SelectOp>(isDiagonal(x.im), constant(0), x.im) : Value()};
+  }
+  Matrix lower(Matrix factors) { return {lower(factors.re), factors.im ? triangle(factors.im, true, true) : Value()}; }
+  Matrix halfDiagonal(Matrix x) {
+    return each(x, [&](Value part) { return halfDiagonal(part); });
+  }
+  // X of op(A) X = B for a triangular A, and of X op(A) = B, where op takes the adjoint.
+  Matrix solve(Matrix a, Matrix b, bool lower, bool adjointA, bool unit = false);
+  Matrix solveRight(Matrix a, Matrix b, bool lower, bool adjointA, bool unit = false) {
+    return adjoint(solve(a, adjoint(b), lower, !adjointA, unit));
+  }
+  Matrix forMatrices(Matrix scalars) {
+    return each(scalars, [&](Value part) { return forMatrices(part); });
+  }
+  // The sums of the products of elements, one for each matrix.
+  Matrix inner(Matrix a, Matrix b);
+  // The inverse of complex matrices, of their factors.
+  Matrix inverse(Matrix x);
+  // 1 / x, element by element, without squares that leave the range.
+  Matrix reciprocal(Matrix x);
 
 protected:
   // The index along the rows or columns of x, as [rows, 1] or [1, columns].

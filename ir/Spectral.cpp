@@ -7,31 +7,68 @@ using namespace mlir;
 
 namespace calque::ir {
 
+using Matrix = MatrixRule::Matrix;
+
 //===-- QR --------------------------------------------------------------------------------------===//
 
-// With M = R gR^T - gQ^T Q, and C(M) its lower triangle mirrored, the cotangent is (gQ + Q C(M)) R^-T.
+namespace {
+
+struct QrMatrices {
+  Matrix q, r;
+};
+QrMatrices matricesOf(QrOp op) { return {{op.getQ(), {}}, {op.getR(), {}}}; }
+QrMatrices matricesOf(QrPartsOp op) { return {{op.getQRe(), op.getQIm()}, {op.getRRe(), op.getRIm()}}; }
+
+// With M = R gR^H - gQ^H Q, and C(M) its lower triangle mirrored, the cotangent is (gQ + Q C(M)) R^-H. The diagonal of
+// R is real, and so is that of C(M).
+Matrix qrVjp(MatrixRule &rule, QrMatrices of, Matrix gQ, Matrix gR) {
+  Matrix m;
+  if (gR.re)
+    m = rule.product(of.r, rule.triangle(gR, false), false, true);
+  if (gQ.re)
+    m = rule.plus(m, rule.negated(rule.product(gQ, of.q, true)));
+  Matrix mirrored = rule.add(rule.triangle(m, true), rule.adjoint(rule.triangle(m, true, true)));
+  Matrix left = rule.product(of.q, rule.withRealDiagonal(mirrored));
+  if (gQ.re)
+    left = rule.add(gQ, left);
+  return rule.solveRight(of.r, left, false, true);
+}
+
+// With Y = dx R^-1 and Z = Q^H Y, dR = (Z - K) R and dQ = Q (K - Z) + Y, where K = tril(Z, -1) - tril(Z, -1)^H and has
+// the imaginary part of the diagonal of Z.
+QrMatrices qrJvp(MatrixRule &rule, QrMatrices of, Matrix dx) {
+  Matrix y = rule.solveRight(of.r, dx, false, false), z = rule.product(of.q, y, true);
+  Matrix below = rule.triangle(z, true, true), k = rule.subtract(below, rule.adjoint(below));
+  if (z.im)
+    k.im = rule.create<SelectOp>(rule.isDiagonal(z.im), z.im, k.im);
+  Matrix ofR = rule.withRealDiagonal(rule.triangle(rule.product(rule.subtract(z, k), of.r), false));
+  return {rule.add(rule.product(of.q, rule.subtract(k, z)), y), ofR};
+}
+
+} // namespace
+
 void QrOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
                     SmallVectorImpl<Value> &operandCotangents) {
   MatrixRule rule(builder, getLoc(), getQ());
-  Value m;
-  if (cotangents[1])
-    m = rule.product(getR(), rule.triangle(cotangents[1], false), false, true);
-  if (cotangents[0])
-    m = rule.sum(m, rule.negated(rule.product(cotangents[0], getQ(), true)));
-  Value mirrored = rule.add(rule.triangle(m, true), rule.transposed(rule.triangle(m, true, true)));
-  Value left = rule.product(getQ(), mirrored);
-  if (cotangents[0])
-    left = rule.add(cotangents[0], left);
-  operandCotangents.assign(1, rule.solveRight(getR(), left, false, true));
+  operandCotangents.assign(1, qrVjp(rule, matricesOf(*this), {cotangents[0], {}}, {cotangents[1], {}}).re);
 }
-
-// With Y = dx R^-1 and Z = Q^T Y, dR = (Z - K) R and dQ = Q (K - Z) + Y, where K = tril(Z, -1) - tril(Z, -1)^T.
 void QrOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
   MatrixRule rule(builder, getLoc(), getQ());
-  Value y = rule.solveRight(getR(), tangents[0], false, false), z = rule.product(getQ(), y, true);
-  Value below = rule.triangle(z, true, true), k = rule.subtract(below, rule.transposed(below));
-  Value ofR = rule.triangle(rule.product(rule.subtract(z, k), getR()), false);
-  resultTangents.assign({rule.add(rule.product(getQ(), rule.subtract(k, z)), y), ofR});
+  const QrMatrices moved = qrJvp(rule, matricesOf(*this), {tangents[0], {}});
+  resultTangents.assign({moved.q.re, moved.r.re});
+}
+void QrPartsOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                         SmallVectorImpl<Value> &operandCotangents) {
+  MatrixRule rule(builder, getLoc(), getQRe());
+  const QrMatrices of = matricesOf(*this);
+  MatrixRule::give(operandCotangents, qrVjp(rule, of, rule.given(cotangents, 0, of.q), rule.given(cotangents, 2, of.r)),
+                   of.q);
+}
+void QrPartsOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  MatrixRule rule(builder, getLoc(), getQRe());
+  const QrMatrices of = matricesOf(*this), moved = qrJvp(rule, of, rule.given(tangents, 0, of.q));
+  MatrixRule::give(resultTangents, moved.q, of.q);
+  MatrixRule::give(resultTangents, moved.r, of.r);
 }
 
 //===-- Eigenvalues -----------------------------------------------------------------------------===//
@@ -46,39 +83,137 @@ Value inverseGaps(MatrixRule &rule, Value w) {
   return rule.create<SelectOp>(isDiagonal, rule.constant(0), inverse);
 }
 
+// V (diag(gw) + F * (V^H gV)) V^H, of which the Hermitian part, where F has the inverse gaps.
+Matrix eighVjp(MatrixRule &rule, Value w, Matrix v, Value gw, Matrix gV) {
+  Matrix left;
+  if (gV.re) {
+    Matrix moved = rule.product(v, gV, true);
+    left = rule.product(v, rule.multiplied(moved, inverseGaps(rule, w)));
+  }
+  if (gw)
+    left = rule.plus(left, rule.multiplied(v, rule.asRow(gw)));
+  return rule.hermitian(rule.product(left, v, false, true));
+}
+
+// The real parts of the sums of conj(a) b along columns.
+Value alongColumns(MatrixRule &rule, Matrix a, Matrix b) {
+  Value products = rule.create<MulOp>(a.re, b.re);
+  if (a.im)
+    products = rule.add(products, rule.create<MulOp>(a.im, b.im));
+  return rule.create<SumOp>(products, ArrayRef<int64_t>{MatrixRule::rank(a.re) - 2}, false);
+}
+
+// With S = V^H dx V, dw is its diagonal and dV = V (F * S).
+std::pair<Value, Matrix> eighJvp(MatrixRule &rule, Value w, Matrix v, Matrix dx) {
+  Matrix moved = rule.product(rule.hermitian(dx), v), s = rule.product(v, moved, true);
+  Value ofValues = alongColumns(rule, v, moved);
+  return {ofValues, rule.product(v, rule.multiplied(s, inverseGaps(rule, w)))};
+}
+
 } // namespace
 
-// V (diag(gw) + F * (V^T gV)) V^T, of which the symmetric part, where F has the inverse gaps.
 void EighOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
                       SmallVectorImpl<Value> &operandCotangents) {
   MatrixRule rule(builder, getLoc(), getVectors());
-  Value v = getVectors(), left;
-  if (cotangents[1]) {
-    Value inner = rule.create<MulOp>(inverseGaps(rule, getValues()), rule.product(v, cotangents[1], true));
-    left = rule.product(v, inner);
-  }
-  if (cotangents[0])
-    left = rule.sum(left, rule.create<MulOp>(v, rule.asRow(cotangents[0])));
-  operandCotangents.assign(1, rule.symmetric(rule.product(left, v, false, true)));
+  Matrix of = eighVjp(rule, getValues(), {getVectors(), {}}, cotangents[0], {cotangents[1], {}});
+  operandCotangents.assign(1, of.re);
 }
-
-// With S = V^T dx V, dw is its diagonal and dV = V (F * S).
 void EighOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
   MatrixRule rule(builder, getLoc(), getVectors());
-  Value v = getVectors(), moved = rule.product(rule.symmetric(tangents[0]), v), s = rule.product(v, moved, true);
-  Value ofValues = rule.create<SumOp>(rule.create<MulOp>(v, moved), ArrayRef<int64_t>{MatrixRule::rank(v) - 2}, false);
-  resultTangents.assign({ofValues, rule.product(v, rule.create<MulOp>(inverseGaps(rule, getValues()), s))});
+  auto [ofValues, ofVectors] = eighJvp(rule, getValues(), {getVectors(), {}}, {tangents[0], {}});
+  resultTangents.assign({ofValues, ofVectors.re});
+}
+void EighPartsOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                           SmallVectorImpl<Value> &operandCotangents) {
+  MatrixRule rule(builder, getLoc(), getVectorsRe());
+  Matrix v{getVectorsRe(), getVectorsIm()};
+  MatrixRule::give(operandCotangents, eighVjp(rule, getValues(), v, cotangents[0], rule.given(cotangents, 1, v)), v);
+}
+void EighPartsOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  MatrixRule rule(builder, getLoc(), getVectorsRe());
+  Matrix v{getVectorsRe(), getVectorsIm()};
+  auto [ofValues, ofVectors] = eighJvp(rule, getValues(), v, rule.given(tangents, 0, v));
+  resultTangents.push_back(ofValues);
+  MatrixRule::give(resultTangents, ofVectors, v);
 }
 
 //===-- Singular values -------------------------------------------------------------------------===//
 
 namespace {
 
-// What the derivatives of U, s and V have in common.
+// The derivatives of U, s and V.
 class SvdRule {
 public:
-  SvdRule(MatrixRule &rule, SvdOp op) : rule(rule), u(op.getU()), s(op.getS()), vh(op.getVh()) {
-    auto type = cast<RankedTensorType>(op.getX().getType());
+  SvdRule(MatrixRule &rule, SvdOp op) : SvdRule(rule, op.getX(), {op.getU(), {}}, op.getS(), {op.getVh(), {}}) {}
+  SvdRule(MatrixRule &rule, SvdPartsOp op)
+      : SvdRule(rule, op.getRe(), {op.getURe(), op.getUIm()}, op.getS(), {op.getVhRe(), op.getVhIm()}) {}
+
+  // U (diag(gs) + (F * (U^H gU - gU^H U)) S + S (F * (V^H gV - gV^H V))) V^H, and what U and V have outside of their
+  // spaces: (1 - U U^H) gU S^-1 V^H + U S^-1 gV^H (1 - V V^H). Of complex matrices i times half of the imaginary part
+  // of the diagonal of U^H gU - V^H gV, over s, as phases of U and V move against each other.
+  Matrix vjp(Matrix gU, Value gs, Matrix gVh) {
+    Matrix inner, total;
+    auto skew = [&](Matrix x) { return rule.subtract(x, rule.adjoint(x)); };
+    Value gaps = gU.re || gVh.re ? inverseGaps() : Value();
+    if (gU.re)
+      inner = scaledColumns(rule.multiplied(skew(takePhases(rule.product(u, gU, true), false)), gaps));
+    if (gVh.re) {
+      Matrix moved = skew(takePhases(rule.product(vh, gVh, false, true), true));
+      inner = rule.plus(inner, scaledRows(rule.multiplied(moved, gaps)));
+    }
+    if (inner.im && phases)
+      inner.im = rule.add(inner.im, rule.scaled(dividedColumns(phases), 0.5));
+    if (inner.re)
+      total = rule.product(u, inner);
+    if (gs)
+      total = rule.plus(total, rule.multiplied(u, rule.asRow(gs)));
+    if (gU.re && mayLeaveLeft())
+      total = rule.plus(total, dividedColumns(outsideLeft(gU)));
+    total = rule.product(total, vh);
+    if (gVh.re && mayLeaveRight()) {
+      Matrix outside = dividedColumns(outsideRight(rule.adjoint(gVh)));
+      total = rule.plus(total, rule.product(u, outside, false, true));
+    }
+    return total;
+  }
+
+  struct Moved {
+    Matrix u;
+    Value s;
+    Matrix vh;
+  };
+  // With P = U^H dx V, ds is its diagonal, dU = U (F * (P S + S P^H)) and dV = V (F * (S P + P^H S)), and what is
+  // outside of their spaces: (1 - U U^H) dx V S^-1 and (1 - V V^H) dx^H U S^-1. The imaginary part of the diagonal of P
+  // over s is i times the difference of the phases, of which each has half.
+  Moved jvp(Matrix dx) {
+    Matrix right = rule.product(dx, vh, false, true), p = rule.product(u, right, true);
+    Value ofS = alongColumns(rule, u, right);
+    Matrix scaled = scaledColumns(p), scaledByRows = scaledRows(p);
+    Value gaps = inverseGaps();
+    Matrix left = rule.multiplied(rule.add(scaled, rule.adjoint(scaled)), gaps);
+    Matrix other = rule.multiplied(rule.add(scaledByRows, rule.adjoint(scaledByRows)), gaps);
+    if (p.im) {
+      Value own = rule.create<SelectOp>(rule.isDiagonal(p.im), p.im, rule.constant(0));
+      Value half = rule.scaled(dividedColumns(own), 0.5);
+      left.im = rule.add(left.im, half);
+      other.im = rule.subtract(other.im, half);
+    }
+    Matrix ofU = rule.product(u, left), ofV = rule.product(vh, other, true);
+    if (mayLeaveLeft())
+      ofU = rule.add(ofU, dividedColumns(outsideLeft(right)));
+    if (mayLeaveRight())
+      ofV = rule.add(ofV, dividedColumns(outsideRight(rule.product(dx, u, true))));
+    return {ofU, ofS, rule.adjoint(ofV)};
+  }
+
+  MatrixRule &rule;
+  const Matrix u;
+  const Value s;
+  const Matrix vh;
+
+private:
+  SvdRule(MatrixRule &rule, Value x, Matrix u, Value s, Matrix vh) : rule(rule), u(u), s(s), vh(vh) {
+    auto type = cast<RankedTensorType>(x.getType());
     const unsigned rank = static_cast<unsigned>(type.getRank());
     rows = type.getDimSize(rank - 2);
     columns = type.getDimSize(rank - 1);
@@ -88,15 +223,20 @@ public:
   bool mayLeaveLeft() const { return ShapedType::isDynamic(rows) || ShapedType::isDynamic(columns) || rows > columns; }
   bool mayLeaveRight() const { return ShapedType::isDynamic(rows) || ShapedType::isDynamic(columns) || columns > rows; }
 
-  Value scaledRows(Value x) { return rule.create<MulOp>(rule.asColumn(s), x); }
-  Value scaledColumns(Value x) { return rule.create<MulOp>(x, rule.asRow(s)); }
+  Matrix scaledRows(Matrix x) {
+    return MatrixRule::each(x, [&](Value part) -> Value { return rule.create<MulOp>(rule.asColumn(s), part); });
+  }
+  Matrix scaledColumns(Matrix x) { return rule.multiplied(x, rule.asRow(s)); }
   Value dividedColumns(Value x) { return rule.create<DivOp>(x, rule.asRow(s)); }
+  Matrix dividedColumns(Matrix x) {
+    return MatrixRule::each(x, [&](Value part) { return dividedColumns(part); });
+  }
   // x without its part in the columns of U, or of V.
-  Value outsideLeft(Value x) { return rule.subtract(x, rule.product(u, rule.product(u, x, true))); }
-  Value outsideRight(Value x) { return rule.subtract(x, rule.product(vh, rule.product(vh, x), true)); }
+  Matrix outsideLeft(Matrix x) { return rule.subtract(x, rule.product(u, rule.product(u, x, true))); }
+  Matrix outsideRight(Matrix x) { return rule.subtract(x, rule.product(vh, rule.product(vh, x), true)); }
   // 1 / (s[j]^2 - s[i]^2) off the diagonal, which has zeros, as a product: the squares may leave the range. Infinite
   // for equal singular values.
-  Value gaps() {
+  Value inverseGaps() {
     Value row = rule.asRow(s), column = rule.asColumn(s);
     Value differences = rule.subtract(row, column), sums = rule.add(row, column);
     Value isDiagonal = rule.isDiagonal(differences), one = rule.constant(1);
@@ -104,84 +244,94 @@ public:
     inverse = rule.create<DivOp>(inverse, rule.create<SelectOp>(isDiagonal, one, sums));
     return rule.create<SelectOp>(isDiagonal, rule.constant(0), inverse);
   }
+  // Adds, or subtracts, the imaginary parts of the diagonal to the phases.
+  Matrix takePhases(Matrix x, bool isOfV) {
+    if (!x.im)
+      return x;
+    Value own = rule.create<SelectOp>(rule.isDiagonal(x.im), x.im, rule.constant(0));
+    if (isOfV)
+      own = rule.negated(own);
+    phases = phases ? rule.add(phases, own) : own;
+    return x;
+  }
 
-  MatrixRule &rule;
-  Value u, s, vh;
+  Value phases;
   int64_t rows, columns;
 };
 
 } // namespace
 
-// U (diag(gs) + (F * (U^T gU - gU^T U)) S + S (F * (V^T gV - gV^T V))) V^T, and what U and V have outside of their
-// spaces: (1 - U U^T) gU S^-1 V^T + U S^-1 gV^T (1 - V V^T).
 void SvdOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
                      SmallVectorImpl<Value> &operandCotangents) {
   MatrixRule rule(builder, getLoc(), getU());
   SvdRule svd(rule, *this);
-  Value inner, total;
-  auto skew = [&](Value x) { return rule.subtract(x, rule.transposed(x)); };
-  Value gaps = cotangents[0] || cotangents[2] ? svd.gaps() : Value();
-  if (cotangents[0])
-    inner = svd.scaledColumns(rule.create<MulOp>(gaps, skew(rule.product(svd.u, cotangents[0], true))));
-  if (cotangents[2])
-    inner = rule.sum(inner,
-                     svd.scaledRows(rule.create<MulOp>(gaps, skew(rule.product(svd.vh, cotangents[2], false, true)))));
-  if (inner)
-    total = rule.product(svd.u, inner);
-  if (cotangents[1])
-    total = rule.sum(total, rule.create<MulOp>(svd.u, rule.asRow(cotangents[1])));
-  if (cotangents[0] && svd.mayLeaveLeft())
-    total = rule.sum(total, svd.dividedColumns(svd.outsideLeft(cotangents[0])));
-  total = rule.product(total, svd.vh);
-  if (cotangents[2] && svd.mayLeaveRight()) {
-    Value outside = svd.dividedColumns(svd.outsideRight(rule.transposed(cotangents[2])));
-    total = rule.sum(total, rule.product(svd.u, outside, false, true));
-  }
-  operandCotangents.assign(1, total);
+  operandCotangents.assign(1, svd.vjp({cotangents[0], {}}, cotangents[1], {cotangents[2], {}}).re);
 }
-
-// With P = U^T dx V, ds is its diagonal, dU = U (F * (P S + S P^T)) and dV = V (F * (S P + P^T S)), and what is outside
-// of their spaces: (1 - U U^T) dx V S^-1 and (1 - V V^T) dx^T U S^-1.
 void SvdOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
   MatrixRule rule(builder, getLoc(), getU());
+  const SvdRule::Moved moved = SvdRule(rule, *this).jvp({tangents[0], {}});
+  resultTangents.assign({moved.u.re, moved.s, moved.vh.re});
+}
+void SvdPartsOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                          SmallVectorImpl<Value> &operandCotangents) {
+  MatrixRule rule(builder, getLoc(), getURe());
   SvdRule svd(rule, *this);
-  Value dx = tangents[0], right = rule.product(dx, svd.vh, false, true), p = rule.product(svd.u, right, true);
-  Value ofS = rule.create<SumOp>(rule.create<MulOp>(svd.u, right), ArrayRef<int64_t>{MatrixRule::rank(dx) - 2}, false);
-  Value scaled = svd.scaledColumns(p), scaledRows = svd.scaledRows(p), gaps = svd.gaps();
-  Value ofU = rule.product(svd.u, rule.create<MulOp>(gaps, rule.add(scaled, rule.transposed(scaled))));
-  Value ofV = rule.product(svd.vh, rule.create<MulOp>(gaps, rule.add(scaledRows, rule.transposed(scaledRows))), true);
-  if (svd.mayLeaveLeft())
-    ofU = rule.add(ofU, svd.dividedColumns(svd.outsideLeft(right)));
-  if (svd.mayLeaveRight())
-    ofV = rule.add(ofV, svd.dividedColumns(svd.outsideRight(rule.product(dx, svd.u, true))));
-  resultTangents.assign({ofU, ofS, rule.transposed(ofV)});
+  Matrix of = svd.vjp(rule.given(cotangents, 0, svd.u), cotangents[2], rule.given(cotangents, 3, svd.vh));
+  MatrixRule::give(operandCotangents, of, svd.u);
+}
+void SvdPartsOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  MatrixRule rule(builder, getLoc(), getURe());
+  SvdRule svd(rule, *this);
+  const SvdRule::Moved moved = svd.jvp(rule.given(tangents, 0, svd.u));
+  MatrixRule::give(resultTangents, moved.u, svd.u);
+  resultTangents.push_back(moved.s);
+  MatrixRule::give(resultTangents, moved.vh, svd.vh);
 }
 
 //===-- Pseudo-inverses -------------------------------------------------------------------------===//
 
+namespace {
+
 // With P the pseudo-inverse, of a rank that does not change, dP is
-//   -P dx P + P P^T dx^T (1 - x P) + (1 - P x) dx^T P^T P.
+//   -P dx P + P P^H dx^H (1 - x P) + (1 - P x) dx^H P^H P.
+Matrix pseudoInverseVjp(MatrixRule &rule, Matrix x, Matrix p, Matrix g) {
+  Matrix first = rule.product(p, rule.product(g, p, false, true), true); // P^H g P^H
+  Matrix left = rule.product(rule.product(g, p, true), p, false, true);  // g^H P P^H
+  left = rule.subtract(left, rule.product(x, rule.product(p, left)));
+  Matrix right = rule.product(p, rule.product(p, g, false, true), true); // P^H P g^H
+  right = rule.subtract(right, rule.product(rule.product(right, p), x));
+  return rule.subtract(rule.add(left, right), first);
+}
+Matrix pseudoInverseJvp(MatrixRule &rule, Matrix x, Matrix p, Matrix dx) {
+  Matrix first = rule.product(p, rule.product(dx, p));
+  Matrix left = rule.product(p, rule.product(p, dx, true, true)); // P P^H dx^H
+  left = rule.subtract(left, rule.product(rule.product(left, x), p));
+  Matrix right = rule.product(rule.product(dx, p, true, true), p); // dx^H P^H P
+  right = rule.subtract(right, rule.product(p, rule.product(x, right)));
+  return rule.subtract(rule.add(left, right), first);
+}
+
+} // namespace
+
 void PseudoInverseOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
                                SmallVectorImpl<Value> &operandCotangents) {
   MatrixRule rule(builder, getLoc(), getResult());
-  Value x = getX(), p = getResult(), g = cotangents[0];
-  Value first = rule.product(p, rule.product(g, p, false, true), true); // P^T g P^T
-  Value left = rule.product(rule.product(g, p, true), p, false, true);  // g^T P P^T
-  left = rule.subtract(left, rule.product(x, rule.product(p, left)));
-  Value right = rule.product(p, rule.product(p, g, false, true), true); // P^T P g^T
-  right = rule.subtract(right, rule.product(rule.product(right, p), x));
-  operandCotangents.assign(1, rule.subtract(rule.add(left, right), first));
+  operandCotangents.assign(1, pseudoInverseVjp(rule, {getX(), {}}, {getResult(), {}}, {cotangents[0], {}}).re);
 }
-
 void PseudoInverseOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
   MatrixRule rule(builder, getLoc(), getResult());
-  Value x = getX(), p = getResult(), dx = tangents[0];
-  Value first = rule.product(p, rule.product(dx, p));
-  Value left = rule.product(p, rule.product(p, dx, true, true)); // P P^T dx^T
-  left = rule.subtract(left, rule.product(rule.product(left, x), p));
-  Value right = rule.product(rule.product(dx, p, true, true), p); // dx^T P^T P
-  right = rule.subtract(right, rule.product(p, rule.product(x, right)));
-  resultTangents.assign(1, rule.subtract(rule.add(left, right), first));
+  resultTangents.assign(1, pseudoInverseJvp(rule, {getX(), {}}, {getResult(), {}}, {tangents[0], {}}).re);
+}
+void PseudoInversePartsOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
+                                    SmallVectorImpl<Value> &operandCotangents) {
+  MatrixRule rule(builder, getLoc(), getOfRe());
+  Matrix x{getRe(), getIm()}, p{getOfRe(), getOfIm()};
+  MatrixRule::give(operandCotangents, pseudoInverseVjp(rule, x, p, rule.given(cotangents, 0, x)), x);
+}
+void PseudoInversePartsOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
+  MatrixRule rule(builder, getLoc(), getOfRe());
+  Matrix x{getRe(), getIm()}, p{getOfRe(), getOfIm()};
+  MatrixRule::give(resultTangents, pseudoInverseJvp(rule, x, p, rule.given(tangents, 0, x)), x);
 }
 
 //===-- Exponentials ----------------------------------------------------------------------------===//

@@ -9,6 +9,7 @@
 #include "frontend/core/Shape.h"
 #include "frontend/operations/MatrixBatches.h"
 #include "frontend/operations/MatrixCall.h"
+#include "frontend/operations/MatrixSystem.h"
 #include "schema/TypeRules.h"
 
 #include <array>
@@ -24,47 +25,14 @@ namespace {
 
 using detail::indexOf;
 using detail::MatrixCall;
+using System = detail::MatrixSystem;
 
-// The operands of a system. A right-hand side of rank 1 is a column, for the time of the call.
-class System : public MatrixCall {
-public:
-  System(const Operand &a, const Operand &b, const char *function) : MatrixCall(a, function) {
-    const Operand *operands[] = {&a, &b};
-    std::vector<Tensor> tensors = detail::adoptNumbers(OpId::TriangularSolve, operands);
-    matrix = tensors[0];
-    right = tensors[1];
-    requireMatrix(matrix);
-    if (right.rank() == 0)
-      throw ShapeError(absl::StrCat(function, ": the right-hand side is a vector or matrices, not ", typeOf(right)),
-                       where);
-    isVector = right.rank() == 1;
-    if (isVector)
-      right = expand_dims(operand(right), {1});
-    original = matrix;
-    if (matrix.rank() == 2 && right.rank() == 2)
-      return;
-    const Shape left = matrix.shape(), other = right.shape();
-    batch = detail::mergeBatches(left, other, function, absl::StrCat(left.str(), " and ", other.str()), where);
-    repeats = true;
-    matrix = detail::broadcastBatch(matrix, batch, where);
-    right = detail::broadcastBatch(right, batch, where);
-  }
-
-  Tensor triangular(const Tensor &b, bool lower, bool transposed, bool unit) const {
-    const std::array<Tensor, 2> operands{matrix, b};
-    const std::array<schema::Attribute, 3> attributes{lower, transposed, unit};
-    return apply(OpId::TriangularSolve, operands, attributes);
-  }
-
-  // The solution in the form of the right-hand side: of a vector and one matrix a vector.
-  Tensor result(const Tensor &x) const { return isVector ? squeeze(operand(x), {-1}) : x; }
-
-  Tensor original; // the matrix as it is given
-  Tensor matrix, right;
-  bool isVector;
-  bool repeats = false;
-  Shape batch;
-};
+// Not both of two options.
+void requireOne(const MatrixCall &call, bool transpose, bool adjoint) {
+  if (transpose && adjoint)
+    throw ValueError(absl::StrCat(call.function, ": solves by the transposed matrix or by the adjoint one, not both"),
+                     call.where);
+}
 
 bool isKnownZero(const Size &size) { return size.is_known() && size == 0; }
 
@@ -79,22 +47,26 @@ bool isEmpty(const Tensor &x) {
 Tensor cholesky(const Operand &a, CholeskyOptions options) {
   MatrixCall call(a, "cholesky");
   const Tensor x = a.toTensor(), l = call.apply(OpId::Cholesky, {&x, 1});
-  return options.upper ? call.transposed(l) : l;
+  return options.upper ? call.adjoint(l) : l;
 }
 
 Tensor triangular_solve(const Operand &a, const Operand &b, TriangularSolveOptions options) {
   System call(a, b, "triangular_solve");
+  requireOne(call, options.transpose, options.adjoint);
   // X A = B is A^T X^T = B^T. A vector is its own row.
   const bool turned = !options.left && !call.isVector;
-  const Tensor x = call.triangular(turned ? call.transposed(call.right) : call.right, options.lower,
-                                   options.transpose != !options.left, options.unit_diagonal);
+  const Tensor x =
+      call.triangular(turned ? call.transposed(call.right) : call.right, options.lower,
+                      (options.transpose || options.adjoint) != !options.left, options.unit_diagonal, options.adjoint);
   return call.result(turned ? call.transposed(x) : x);
 }
 
 Tensor cho_solve(const Operand &factor, const Operand &b, CholeskyOptions options) {
   System call(factor, b, "cho_solve");
   const bool lower = !options.upper;
-  return call.result(call.triangular(call.triangular(call.right, lower, !lower, false), lower, lower, false));
+  // L L^H, or of an upper factor U^H U.
+  const Tensor first = call.triangular(call.right, lower, !lower, false, !lower);
+  return call.result(call.triangular(first, lower, lower, false, lower));
 }
 
 //===-- LU --------------------------------------------------------------------------------------===//
@@ -111,17 +83,19 @@ Tensor lu_solve(const LuFactors &factors, const Operand &b, LuSolveOptions optio
     throw ShapeError(absl::StrCat("lu_solve: the order of rows of factors ", typeOf(factors.factors),
                                   " has one dimension less, and is int64, unlike ", typeOf(factors.order)),
                      call.where);
+  requireOne(call, options.transpose, options.adjoint);
   // The index of rows, once for each column.
   auto rowsOf = [&](const Tensor &order) {
     const Tensor column = expand_dims(call.operand(order), {-1});
     return broadcast_to(call.operand(column), call.right.shape());
   };
-  if (!options.transpose) {
+  if (!options.transpose && !options.adjoint) {
     Tensor rows = take_along_axis(call.operand(call.right), call.operand(rowsOf(factors.order)), -2);
     return call.result(call.triangular(call.triangular(rows, true, false, true), false, false, false));
   }
   const Tensor inverse = argsort(call.operand(factors.order));
-  Tensor rows = call.triangular(call.triangular(call.right, false, true, false), true, true, true);
+  const Tensor first = call.triangular(call.right, false, true, false, options.adjoint);
+  Tensor rows = call.triangular(first, true, true, true, options.adjoint);
   return call.result(take_along_axis(call.operand(rows), call.operand(rowsOf(inverse)), -2));
 }
 
@@ -134,7 +108,10 @@ Lu lu(const Operand &a) {
   };
   const Tensor below = kept(rows > columns, 0);
   const Size size = results[0].shape().back();
-  const Tensor p = one_hot(call.operand(results[1]), size, results[0].dtype());
+  const DType dtype = results[0].dtype();
+  Tensor p = one_hot(call.operand(results[1]), size, real_of(dtype));
+  if (is_complex(dtype))
+    p = cast(call.operand(p), dtype);
   return {call.transposed(p), calque::where(call.operand(rows == columns), 1, call.operand(below)),
           kept(rows <= columns, 0)};
 }
@@ -192,7 +169,8 @@ Qr qr(const Operand &a, QrOptions options) {
   const std::int64_t axis = x.rank() - 1;
   std::vector<Tensor> parts = split(call.operand(x), {rows, columns - rows}, axis);
   std::vector<Tensor> results = call.applyAll(OpId::Qr, parts[0]);
-  Tensor rest = matmul(call.operand(results[0]), call.operand(parts[1]), {.transpose_a = true});
+  const Tensor turned = call.adjoint(results[0]);
+  Tensor rest = matmul(call.operand(turned), call.operand(parts[1]));
   return {results[0], concat({results[1], rest}, axis, call.where)};
 }
 
@@ -259,12 +237,12 @@ Tensor matrix_rank(const Operand &a, ToleranceOptions options) {
     return cast(call.operand(sum(call.operand(s), {-1})), DType::Int64);
   Tensor bound;
   if (tolerance >= 0) {
-    bound = Operand(tolerance, call.where).toTensor(x.dtype());
+    bound = Operand(tolerance, call.where).toTensor(s.dtype());
   } else {
     const double epsilon =
-        x.dtype() == DType::Float32 ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
+        s.dtype() == DType::Float32 ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
     const Tensor larger = maximum(call.operand(size(call.operand(x), -2)), call.operand(size(call.operand(x), -1)));
-    bound = call.operand(cast(call.operand(larger), x.dtype())) * epsilon;
+    bound = call.operand(cast(call.operand(larger), s.dtype())) * epsilon;
   }
   Tensor counts = s > max(call.operand(s), {-1}, true) * bound;
   return sum(call.operand(cast(call.operand(counts), DType::Int64)), {-1});
@@ -296,7 +274,7 @@ Tensor normOf(const MatrixCall &call, const Tensor &value, const AxisList &axes,
   const double order = options.order;
   if (std::isnan(order))
     throw ValueError("vector_norm: the order must not be NaN", call.where);
-  if (!is_floating(value.dtype()))
+  if (!is_inexact(value.dtype()))
     throw DTypeError(absl::StrCat("vector_norm: takes floating-point numbers, not ", typeOf(value), "; use cast"),
                      call.where);
   const Tensor sizes = abs(call.operand(value));
@@ -304,14 +282,14 @@ Tensor normOf(const MatrixCall &call, const Tensor &value, const AxisList &axes,
   if (std::isinf(order))
     return order > 0 ? max(call.operand(sizes), axes, keepdims) : min(call.operand(sizes), axes, keepdims);
   if (order == 0)
-    return sum(call.operand(cast(call.operand(sizes != 0), value.dtype())), axes, keepdims);
+    return sum(call.operand(cast(call.operand(sizes != 0), sizes.dtype())), axes, keepdims);
   if (order == 1)
     return sum(call.operand(sizes), axes, keepdims);
   if (order < 1)
     return pow(call.operand(sum(call.operand(pow(call.operand(sizes), order)), axes, keepdims)), 1 / order);
   // The largest magnitude scales all, and is constant for derivatives, which do not depend on it.
   const Shape shape = value.shape();
-  Tensor scale, scaled = order == 2 ? value : sizes;
+  Tensor scale, scaled = order == 2 && !is_complex(value.dtype()) ? value : sizes;
   const bool isNotEmpty = std::none_of(shape.begin(), shape.end(), isKnownZero);
   if (isNotEmpty) {
     const Tensor largest = largestOf(call, stop_gradient(call.operand(sizes)), axes);

@@ -45,6 +45,12 @@ public:
     return transpose(operand(x), order);
   }
 
+  // The conjugate transposed one, which of real matrices is the transposed one.
+  Tensor adjoint(const Tensor &x) const {
+    const Tensor turned = transposed(x);
+    return is_complex(x.dtype()) ? conj(operand(turned)) : turned;
+  }
+
   const char *const function;
   const SourceLocation where;
 

@@ -241,7 +241,7 @@ Tensor solve_block_tridiagonal(const Operand &lower, const Operand &diagonal, co
 
 //===-- Orthogonal matrices ---------------------------------------------------------------------===//
 
-// The product is 1 - V U^-1 D V^T, where D has tau, and U is one plus D times the triangle of V^T V above the diagonal:
+// The product is 1 - V U^-1 D V^H, where D has tau, and U is one plus D times the triangle of V^H V above the diagonal:
 // H. Walker, Implementation of the GMRES method using Householder transformations, SIAM J. Sci. Stat. Comput. 9, 1988,
 // in the form of C. Puglisi, Modification of the Householder method based on the compact WY representation, ibid. 13,
 // 1992, which here has no quotients by tau.
@@ -259,8 +259,9 @@ Tensor householder_product(const Operand &a, const Operand &tau) {
   const Tensor identity = identityLike(call, x[0]);
   const Tensor isBelow = detail::indexOf(x[0], true) > detail::indexOf(x[0], false);
   const Tensor v = calque::where(call.operand(isBelow), call.operand(x[0]), call.operand(identity));
-  auto product = [&](const Tensor &p, const Tensor &q, bool transposeP) {
-    return matmul(call.operand(p), call.operand(q), {.transpose_a = transposeP});
+  auto product = [&](const Tensor &p, const Tensor &q, bool adjointP) {
+    const Tensor left = adjointP && is_complex(p.dtype()) ? conj(call.operand(p)) : p;
+    return matmul(call.operand(left), call.operand(q), {.transpose_a = adjointP});
   };
   const Tensor scales = expand_dims(call.operand(x[1]), {-1});
   const Tensor inner = mul(call.operand(scales), call.operand(product(v, v, true)));
@@ -282,7 +283,9 @@ Tensor orthogonalise(const Operand &a) {
   const std::vector<Tensor> factors = call.applyAll(OpId::Qr, x);
   const Tensor isDiagonal = diagonalMask(factors[1]);
   const Tensor diagonal = calque::where(call.operand(isDiagonal), call.operand(factors[1]), 0);
-  const Tensor isNegative = sum(call.operand(diagonal), {-2}, true) < 0;
+  // It is real.
+  const Tensor signs = sum(call.operand(is_complex(x.dtype()) ? real(call.operand(diagonal)) : diagonal), {-2}, true);
+  const Tensor isNegative = signs < 0;
   return calque::where(call.operand(isNegative), call.operand(neg(call.operand(factors[0]))), call.operand(factors[0]));
 }
 

@@ -13,7 +13,9 @@ namespace {
 struct Library {
   Lapack<float> f32 = {};
   Lapack<double> f64 = {};
-  bool isThere = false;
+  Lapack<std::complex<float>> c64 = {};
+  Lapack<std::complex<double>> c128 = {};
+  bool isThere = false, isComplexThere = false;
   // Of OpenBLAS: how many threads a call takes. Null in other libraries.
   int (*threads)() = nullptr;
   void (*setThreads)(int) = nullptr;
@@ -42,6 +44,14 @@ private:
            find(functions.gesdd, type + "gesdd_") && find(functions.geev, type + "geev_") &&
            find(functions.gees, type + "gees_") && find(functions.trsyl, type + "trsyl_");
   }
+  template <typename R> bool findAll(Lapack<std::complex<R>> &functions, const std::string &type) const {
+    return find(functions.gemm, type + "gemm_") && find(functions.trsm, type + "trsm_") &&
+           find(functions.potrf, type + "potrf_") && find(functions.getrf, type + "getrf_") &&
+           find(functions.laswp, type + "laswp_") && find(functions.gelqf, type + "gelqf_") &&
+           find(functions.orglq, type + "unglq_") && find(functions.heevd, type + "heevd_") &&
+           find(functions.gesdd, type + "gesdd_") && find(functions.geev, type + "geev_") &&
+           find(functions.gees, type + "gees_");
+  }
   bool load(const char *name) {
     handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (!handle)
@@ -50,6 +60,7 @@ private:
       dlclose(handle);
       return false;
     }
+    isComplexThere = findAll(c64, "c") && findAll(c128, "z");
     if (!find(threads, "openblas_get_num_threads") || !find(setThreads, "openblas_set_num_threads"))
       setThreads = nullptr;
     return true;
@@ -68,6 +79,13 @@ int oneThreadCount = 0, threadsBefore = 0;
 
 template <> const Lapack<float> *Lapack<float>::get() { return library().isThere ? &library().f32 : nullptr; }
 template <> const Lapack<double> *Lapack<double>::get() { return library().isThere ? &library().f64 : nullptr; }
+
+template <> const Lapack<std::complex<float>> *Lapack<std::complex<float>>::get() {
+  return library().isComplexThere ? &library().c64 : nullptr;
+}
+template <> const Lapack<std::complex<double>> *Lapack<std::complex<double>>::get() {
+  return library().isComplexThere ? &library().c128 : nullptr;
+}
 
 OneThread::OneThread() {
   const Library &loaded = library();

@@ -64,7 +64,7 @@ template <typename T> void largeLu(const Lapack<T> &lapack, const T *a, T *lu, i
 
 template <typename T> int64_t firstZero(const T *lu, int64_t n) {
   for (int64_t i = 0; i < n; ++i)
-    if (lu[i * n + i] == 0)
+    if (lu[i * n + i] == T(0))
       return i + 1;
   return 0;
 }

@@ -49,9 +49,29 @@ template <typename T> struct SmallMatrices {
   void (*multiply)(const T *a, const T *b, T *product, int64_t n);
 };
 
+// The parts of complex matrices, which are apart.
+template <typename T> struct PartsOf {
+  T *re, *im;
+};
+
+// The same of complex matrices, with twice the scratch. What is transposed there is the adjoint matrix here.
+template <typename T> struct SmallComplexMatrices {
+  void (*cholesky)(PartsOf<const T> a, PartsOf<T> l, int64_t n, int64_t count, T *scratch, int64_t *failed);
+  void (*triangularSolve)(PartsOf<const T> a, PartsOf<const T> b, PartsOf<T> x, int64_t n, int64_t columns,
+                          TriangleForm form, int64_t count, T *scratch);
+  void (*luFactor)(PartsOf<const T> a, PartsOf<T> lu, int64_t *order, int64_t n, int64_t count, T *scratch);
+  void (*luSolve)(PartsOf<const T> lu, const int64_t *order, PartsOf<const T> b, PartsOf<T> x, int64_t n,
+                  int64_t columns, bool adjoint, int64_t count, T *scratch, int64_t *failed);
+  void (*eigh)(PartsOf<const T> a, T *values, PartsOf<T> vectors, int64_t n, int64_t count, T *scratch,
+               int64_t *failed);
+  void (*svd)(PartsOf<const T> a, PartsOf<T> u, T *s, PartsOf<T> vh, int64_t m, int64_t n, bool turned, bool full,
+              int64_t count, T *scratch, int64_t *failed);
+};
+
 // The kernels that have a matrix in each lane, and those for one matrix, whose rows are vectors.
 template <typename T> struct SmallKernels {
   SmallMatrices<T> inLanes, single;
+  SmallComplexMatrices<T> complexInLanes, complexSingle;
 };
 
 // Of each class of CPUs that has some.

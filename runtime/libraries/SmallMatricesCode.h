@@ -148,6 +148,7 @@ void triangularSolve(const ElementOf<V> *a, const ElementOf<V> *b, ElementOf<V> 
 } // namespace
 } // namespace calque::runtime
 
+#include "runtime/libraries/SmallComplexCode.h"
 #include "runtime/libraries/SmallLuCode.h"
 #include "runtime/libraries/SmallSpectralCode.h"
 
@@ -163,8 +164,17 @@ template <typename V> constexpr SmallMatrices<ElementOf<V>> kernels() {
           .svd = svd<V>,
           .multiply = multiply<V>};
 }
+template <typename V> constexpr SmallComplexMatrices<ElementOf<V>> complexKernels() {
+  return {.cholesky = complexCholesky<V>,
+          .triangularSolve = complexTriangularSolve<V>,
+          .luFactor = complexLuFactor<V>,
+          .luSolve = complexLuSolve<V>,
+          .eigh = complexEigh<V>,
+          .svd = complexSvd<V>};
+}
 constexpr SmallKernelTable kernelTable() {
-  return {.f32 = {kernels<FloatLanes>(), kernels<float>()}, .f64 = {kernels<DoubleLanes>(), kernels<double>()}};
+  return {.f32 = {kernels<FloatLanes>(), kernels<float>(), complexKernels<FloatLanes>(), complexKernels<float>()},
+          .f64 = {kernels<DoubleLanes>(), kernels<double>(), complexKernels<DoubleLanes>(), complexKernels<double>()}};
 }
 } // namespace
 

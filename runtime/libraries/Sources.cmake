@@ -13,3 +13,7 @@ foreach(cpu Baseline Avx2 Avx512)
   set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/SmallMatrices${cpu}.cpp ${CMAKE_CURRENT_LIST_DIR}/Fourier${cpu}.cpp PROPERTIES COMPILE_OPTIONS "${options}"
                               SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
 endforeach()
+
+# Products of complex numbers are those of their parts, as in all of Calque: no check for what annex G of C makes of NaN.
+set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/ComplexFactors.cpp ${CMAKE_CURRENT_LIST_DIR}/ComplexSpectral.cpp
+                            PROPERTIES COMPILE_OPTIONS "-fcx-fortran-rules" SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)

@@ -6,8 +6,9 @@
 //   auto [values, vectors] = linalg::eigh(covariance);             // ascending, and as columns
 //
 // Matrices are the last two dimensions, and those before count them: [..., m, n]. Those dimensions of several operands
-// broadcast as in NumPy. A right-hand side of rank 1 is a vector, any other one has matrices. Element types are float32
-// and float64; halves are computed as float32. Sizes may be unknown while tracing, and 0.
+// broadcast as in NumPy. A right-hand side of rank 1 is a vector, any other one has matrices. Element types are
+// float32, float64, complex64 and complex128, but where a function says otherwise; halves are computed as float32.
+// Sizes may be unknown while tracing, and 0. A^H is the conjugate transposed matrix, which of a real one is A^T.
 //
 // All functions have derivatives of any order, but where they say otherwise. ShapeError for a rank below 2 and for
 // sizes that don't fit, DTypeError for other types and for operands of different types.
@@ -25,18 +26,20 @@
 namespace calque::linalg {
 
 struct CholeskyOptions {
-  bool upper = false; // the transposed factor
+  bool upper = false; // the factor L^H
 };
-// The lower triangular L of A = L L^T, for symmetric positive definite matrices A [..., n, n]. Only the lower triangle
-// of A is read, and the gradient is symmetric, as if A were a function of all its symmetric elements. LinAlgError for a
-// matrix that is not positive definite, or has a NaN there: the error names the first one of the batch.
+// The lower triangular L of A = L L^H, for symmetric, or Hermitian, positive definite matrices A [..., n, n]. Only the
+// lower triangle of A is read, and of its diagonal the real part. The gradient is Hermitian, as if A were a function of
+// all its elements that are equal or conjugate. LinAlgError for a matrix that is not positive definite, or has a NaN
+// there: the error names the first one of the batch.
 CALQUE_API Tensor cholesky(const Operand &a, CholeskyOptions options = {});
 
 struct TriangularSolveOptions {
   bool lower = true;          // A is lower triangular, else upper; the other triangle is not read
   bool transpose = false;     // solve A^T X = B
   bool unit_diagonal = false; // the diagonal of A counts as ones, and is not read
-  bool left = true;           // else solve X A = B, or X A^T = B
+  bool left = true;           // else solve X A = B, X A^T = B or X A^H = B
+  bool adjoint = false;       // solve A^H X = B; ValueError for both transpose and adjoint
 };
 // X of A X = B, for triangular matrices A [..., n, n] and B [..., n, k], or [n]; with left = false B is [..., k, n]. A
 // zero of the diagonal gives infinities or NaN. No other element of the result has an error of more than its
@@ -56,6 +59,7 @@ CALQUE_API LuFactors lu_factor(const Operand &a);
 // X of A X = B from the factors of A, or of A^T X = B. No gradient passes to A but by the factors.
 struct LuSolveOptions {
   bool transpose = false;
+  bool adjoint = false; // solve A^H X = B; ValueError for both
 };
 CALQUE_API Tensor lu_solve(const LuFactors &factors, const Operand &b, LuSolveOptions options = {});
 // A = P L U: a permutation, a lower triangle with a diagonal of ones, and an upper triangle.
@@ -74,15 +78,16 @@ CALQUE_API Tensor inv(const Operand &a);
 // divide by the determinant, and are NaN or infinite for singular ones.
 CALQUE_API Tensor det(const Operand &a);
 // The sign of the determinant and the logarithm of its magnitude, which neither overflows nor vanishes. 0 and -infinity
-// for a singular matrix, whose gradient is a LinAlgError.
+// for a singular matrix, whose gradient is a LinAlgError. Of a complex matrix the sign is a complex number of magnitude
+// 1, and the logarithm is real.
 struct SignAndLogarithm {
   Tensor sign, logarithm;
 };
 CALQUE_API SignAndLogarithm slogdet(const Operand &a);
 
 // A = Q R for matrices [..., m, n], with orthonormal columns of Q [..., m, k] and an upper triangle R [..., k, n],
-// where k is the smaller one of m and n. Diagonal elements of R may be negative. With complete = true, k is m; then
-// there is no gradient where m > n. A matrix of dependent columns has no derivative: it is infinite or NaN.
+// where k is the smaller one of m and n. Diagonal elements of R are real, and may be negative. With complete = true, k
+// is m; then there is no gradient where m > n. A matrix of dependent columns has no derivative: it is infinite or NaN.
 struct Qr {
   Tensor q, r;
 };
@@ -91,20 +96,22 @@ struct QrOptions {
 };
 CALQUE_API Qr qr(const Operand &a, QrOptions options = {});
 
-// A = V diag(w) V^T for symmetric matrices [..., n, n], of which the lower triangle is read: ascending eigenvalues
-// w [..., n], and orthonormal eigenvectors, the columns of V. The signs of vectors are not defined, and neither should
-// be what a loss makes of them. The gradient is symmetric. If it depends on vectors of equal eigenvalues, it is
-// infinite or NaN. NaN for a matrix with NaN or infinities.
+// A = V diag(w) V^H for symmetric or Hermitian matrices [..., n, n], of which the lower triangle is read: ascending
+// real eigenvalues w [..., n], and orthonormal eigenvectors, the columns of V. The signs of real vectors are not
+// defined, and neither should be what a loss makes of them. Of a complex vector the largest element is positive; so
+// gradients are right for losses that depend on the phase, too, but where two elements are largest. The gradient is
+// Hermitian. If it depends on vectors of equal eigenvalues, it is infinite or NaN. NaN for a matrix with NaN or
+// infinities.
 struct Eigh {
   Tensor values, vectors;
 };
 CALQUE_API Eigh eigh(const Operand &a);
 CALQUE_API Tensor eigvalsh(const Operand &a);
 
-// A = U diag(s) V^T for matrices [..., m, n]: U [..., m, k], descending singular values s [..., k] and vh = V^T
-// [..., k, n], where k is the smaller one of m and n. With full_matrices = true U is [..., m, m] and V^T [..., n, n];
-// then there is no gradient but where m = n. What eigh says of signs, equal values and NaN holds as well. Gradients of
-// U and V divide by singular values where m and n differ.
+// A = U diag(s) V^H for matrices [..., m, n]: U [..., m, k], descending real singular values s [..., k] and vh = V^H
+// [..., k, n], where k is the smaller one of m and n. With full_matrices = true U is [..., m, m] and V^H [..., n, n];
+// then there is no gradient but where m = n. What eigh says of signs, equal values and NaN holds as well, and of phases
+// of the columns of U. Gradients of U and V divide by singular values where m and n differ, and of complex matrices.
 struct Svd {
   Tensor u, s, vh;
 };
@@ -127,9 +134,9 @@ CALQUE_API Tensor lstsq(const Operand &a, const Operand &b, ToleranceOptions opt
 // The number of singular values that don't count as 0, [...] of int64.
 CALQUE_API Tensor matrix_rank(const Operand &a, ToleranceOptions options = {});
 
-// (sum |x|^order)^(1/order) over axes; no axes mean all. order may be infinity, for the largest magnitude, -infinity,
-// for the smallest, and 0, for the number of elements that are not 0. With order 2 no square overflows or vanishes, and
-// the gradient at 0 is 0. ValueError for NaN.
+// (sum |x|^order)^(1/order) over axes, a real number; no axes mean all. order may be infinity, for the largest
+// magnitude, -infinity, for the smallest, and 0, for the number of elements that are not 0. With order 2 no square
+// overflows or vanishes, and the gradient at 0 is 0. ValueError for NaN.
 struct VectorNormOptions {
   double order = 2;
   bool keepdims = false;
@@ -152,23 +159,23 @@ CALQUE_API Tensor cond(const Operand &a, MatrixNorm order = MatrixNorm::Two);
 
 // The product of so many factors A; of inverses for a negative number.
 CALQUE_API Tensor matrix_power(const Operand &a, std::int64_t exponent);
-// The exponential of square matrices, by Higham's scaling and squaring of 2005. float32 is computed in float64. NaN for
-// a matrix with NaN or infinities.
+// The exponential of square matrices, by Higham's scaling and squaring of 2005. float32 is computed in float64, and a
+// complex matrix as a real one of twice the size. NaN for a matrix with NaN or infinities.
 CALQUE_API Tensor expm(const Operand &a);
 
 // Eigenvalues w [..., n] and eigenvectors, the columns of V [..., n, n], of general matrices: A V = V diag(w). Both are
-// complex, complex64 of float32. Values come in no particular order, complex ones next to their conjugates. Vectors
-// have length 1 and a real largest element, and neither their order nor their phase should be what a loss depends on.
-// Gradients of vectors are infinite or NaN for equal values. All gradients are NaN for a matrix without a basis of
-// eigenvectors, and for one so near to it that the condition number of an eigenvalue is more than 1 / (4
+// complex, complex64 of float32. Values come in no particular order, those of real matrices next to their conjugates.
+// Vectors have length 1 and a real largest element, and neither their order nor their phase should be what a loss
+// depends on. Gradients of vectors are infinite or NaN for equal values. All gradients are NaN for a matrix without a
+// basis of eigenvectors, and for one so near to it that the condition number of an eigenvalue is more than 1 / (4
 // sqrt(epsilon)). NaN for a matrix with NaN or infinities.
 struct Eig {
   Tensor values, vectors;
 };
 CALQUE_API Eig eig(const Operand &a);
 CALQUE_API Tensor eigvals(const Operand &a);
-// A = Z T Z^T for real square matrices: an orthogonal Z, and T that is upper triangular but for blocks of 2 x 2 on its
-// diagonal, one for each pair of complex eigenvalues. No derivatives.
+// A = Z T Z^H for square matrices, with an orthogonal or unitary Z. T is upper triangular; of real matrices but for
+// blocks of 2 x 2 on its diagonal, one for each pair of complex eigenvalues. No derivatives.
 struct Schur {
   Tensor t, z;
 };
@@ -177,12 +184,13 @@ CALQUE_API Schur schur(const Operand &a);
 // The principal square root and logarithm of square matrices: X of X X = A whose eigenvalues have no negative real
 // part, and X of expm(X) = A whose eigenvalues have imaginary parts between -pi and pi. LinAlgError for a matrix with a
 // negative real eigenvalue, of which neither is real, and for the logarithm of a singular matrix. The root of a
-// singular matrix is NaN where it does not exist, and has no derivative. NaN for a matrix with NaN or infinities.
+// singular matrix is NaN where it does not exist, and has no derivative. NaN for a matrix with NaN or infinities. Real
+// matrices alone.
 CALQUE_API Tensor sqrtm(const Operand &a);
 CALQUE_API Tensor logm(const Operand &a);
 
 // X [..., n, m] of A X + X B = C, for A [..., n, n], B [..., m, m] and C [..., n, m]. LinAlgError where A and -B have
-// an eigenvalue in common, so that there is no single X.
+// an eigenvalue in common, so that there is no single X. These three equations take real matrices alone.
 CALQUE_API Tensor solve_sylvester(const Operand &a, const Operand &b, const Operand &c);
 // X of A X + X A^T = Q, as scipy.linalg has it.
 CALQUE_API Tensor solve_continuous_lyapunov(const Operand &a, const Operand &q);
@@ -208,7 +216,27 @@ CALQUE_API Tensor solve_tridiagonal(const Operand &lower, const Operand &diagona
 CALQUE_API Tensor solve_block_tridiagonal(const Operand &lower, const Operand &diagonal, const Operand &upper,
                                           const Operand &b);
 
-// The first n columns of the product of reflections 1 - tau[i] v[i] v[i]^T, for a [..., m, n] with m >= n and tau
+// X of A X = B for A [..., n, n] with `lower` diagonals below its own and `upper` above, as SciPy has it: element [i,
+// j] of A is ab[upper + i - j, j], of a band ab [..., lower + upper + 1, n] whose elements outside of A are not read. B
+// is
+// [..., n, k] or [n]. By LU factors with exchanged rows, in lower * (lower + upper) * n steps. float32 and float64;
+// halves are computed as float32. LinAlgError for a singular matrix: the error names the first one of the batch.
+// ValueError for negative numbers of diagonals.
+CALQUE_API Tensor solve_banded(std::int64_t lower, std::int64_t upper, const Operand &ab, const Operand &b);
+struct BandedOptions {
+  bool lower = false; // the band has the diagonal and those below it, else those above it and then the diagonal
+};
+// The same for symmetric positive definite matrices, of which ab [..., u + 1, n] has half: element [i, j] is ab[u + i -
+// j, j] for i <= j, or with lower = true ab[i - j, j] for i >= j. By Cholesky factors. LinAlgError for a matrix that is
+// not positive definite: the error names the first one of the batch.
+CALQUE_API Tensor solveh_banded(const Operand &ab, const Operand &b, BandedOptions options = {});
+// The band of the Cholesky factor, in the form of its matrix: U of A = U^T U, or with lower = true L of A = L L^T, with
+// zeros outside. Column by column, each of u * u steps. LinAlgError as for solveh_banded.
+CALQUE_API Tensor cholesky_banded(const Operand &ab, BandedOptions options = {});
+// X of A X = B from that band.
+CALQUE_API Tensor cho_solve_banded(const Operand &factor, const Operand &b, BandedOptions options = {});
+
+// The first n columns of the product of reflections 1 - tau[i] v[i] v[i]^H, for a [..., m, n] with m >= n and tau
 // [..., k] with k = n: v[i] has zeros above row i, a 1 there, and column i of a below. So LAPACK's geqrf gives Q.
 CALQUE_API Tensor householder_product(const Operand &a, const Operand &tau);
 // Orthonormal columns that span those of A [..., m, n], m >= n: Q of qr with signs that make the diagonal of R
