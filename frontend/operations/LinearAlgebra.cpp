@@ -256,7 +256,8 @@ namespace {
 Tensor largestOf(const MatrixCall &call, const Tensor &sizes, const AxisList &axes) {
   // An axis whose size only the call knows may have none: a 0 is put behind its elements.
   std::vector<std::int64_t> numbers = axes.numbers(), low(static_cast<std::size_t>(sizes.rank()), 0), high = low;
-  for (std::int64_t axis = 0; numbers.empty() && axis < sizes.rank(); ++axis)
+  const bool areAll = numbers.empty();
+  for (std::int64_t axis = 0; areAll && axis < sizes.rank(); ++axis)
     numbers.push_back(axis);
   bool isOpen = false;
   const Shape shape = sizes.shape();

@@ -308,6 +308,8 @@ TEST(LinalgSpectral, Norms) {
   EXPECT_NEAR(norm(3), std::cbrt(27.0 + 64), 1e-14);
   // numpy.linalg.norm of NumPy 2.4.6.
   Tensor a = tensor<double>({1, 2, 3, 4, 5, 6}, {2, 3});
+  for (const AxisList &all : {AxisList(), AxisList({0, 1})})
+    EXPECT_NEAR(linalg::vector_norm(a, all).item<double>(), 9.539392014169456, 1e-14); // of all elements
   const std::pair<linalg::MatrixNorm, double> expected[] = {{linalg::MatrixNorm::Frobenius, 9.539392014169456},
                                                             {linalg::MatrixNorm::Nuclear, 10.280901636369206},
                                                             {linalg::MatrixNorm::Two, 9.508032000695723},
