@@ -124,8 +124,17 @@ LogicalResult SvdOp::buildParts(OpBuilder &builder, ArrayRef<Parts> operands, Sm
   results.append({u.re, u.im, op.getS(), vh.re, vh.im});
   return success();
 }
+// The rows of V^H beyond those of U have no phase to share.
 LogicalResult SvdFullOp::buildParts(OpBuilder &builder, ArrayRef<Parts> operands, SmallVectorImpl<Value> &results) {
-  append(results, SvdFullPartsOp::create(builder, getLoc(), operands[0].re, operands[0].im).getResults());
+  auto op = SvdFullPartsOp::create(builder, getLoc(), operands[0].re, operands[0].im);
+  Matrix u{op.getURe(), op.getUIm()}, vh{op.getVhRe(), op.getVhIm()};
+  MatrixRule rule(builder, getLoc(), u.re);
+  if (!isEmpty(u.re, 2) && !isEmpty(vh.re, 2)) {
+    Matrix phases = phasesOf(rule, u), shared = rule.resizedRow(phases, vh.re);
+    u = rule.multiplied(u, phases);
+    vh = rule.multiplied(vh, rule.adjoint(shared));
+  }
+  results.append({u.re, u.im, op.getS(), vh.re, vh.im});
   return success();
 }
 

@@ -116,6 +116,18 @@ Parts MatrixRule::inverse(Matrix x) {
   return {solved.getOfRe(), solved.getOfIm()};
 }
 
+Parts MatrixRule::resizedRow(Matrix row, Value like) {
+  // [n, m], of which row i has a 1 at i.
+  Value rows = transposed(index(like, false)), columns = index(row.re, false);
+  Value takes = create<SelectOp>(create<EqualOp>(rows, columns), constant(1), constant(0));
+  Value isTaken = create<SumOp>(takes, ArrayRef<int64_t>{1}, false);
+  auto taken = [&](Value part) -> Value {
+    return create<ContractOp>(part, takes, ArrayRef<int64_t>{}, ArrayRef<int64_t>{}, ArrayRef<int64_t>{rank(part) - 1},
+                              ArrayRef<int64_t>{1});
+  };
+  return {add(taken(row.re), subtract(constant(1), isTaken)), taken(row.im)};
+}
+
 Parts MatrixRule::reciprocal(Matrix x) {
   if (!x.im)
     return {create<DivOp>(constant(1), x.re), Value()};

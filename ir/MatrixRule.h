@@ -117,6 +117,8 @@ public:
   Matrix inner(Matrix a, Matrix b);
   // The inverse of complex matrices, of their factors.
   Matrix inverse(Matrix x);
+  // A complex row [1, m] as one of as many elements as `like` has columns: the first ones, and 1 where there are more.
+  Matrix resizedRow(Matrix row, Value like);
   // 1 / x, element by element, without squares that leave the range.
   Matrix reciprocal(Matrix x);
 

@@ -248,7 +248,7 @@ Fault onParts(const OpCall &call, std::vector<TensorType> &results) {
       operands.push_back(re);
       continue;
     }
-    if (re.dtype != DType::Float32 && re.dtype != DType::Float64)
+    if (!is_floating(re.dtype) || is_half(re.dtype))
       return dtypeFault(absl::StrCat("takes float32 or float64, not ", re.str()));
     if (++i == call.operands.size())
       return shapeFault(absl::StrCat("there is no imaginary part for ", re.str()));

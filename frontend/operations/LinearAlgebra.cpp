@@ -107,7 +107,7 @@ Lu lu(const Operand &a) {
     return calque::where(call.operand(condition), call.operand(results[0]), otherwise);
   };
   const Tensor below = kept(rows > columns, 0);
-  const Size size = results[0].shape().back();
+  const Size size = results[1].shape().back();
   const DType dtype = results[0].dtype();
   Tensor p = one_hot(call.operand(results[1]), size, real_of(dtype));
   if (is_complex(dtype))

@@ -61,7 +61,7 @@ private:
 // The index along the rows [n, 1], or the columns [1, n], of matrices.
 inline Tensor indexOf(const Tensor &x, bool ofRows) {
   Shape shape(2, 1);
-  const Shape own = x.shape();
+  const Shape own = (is_complex(x.dtype()) ? real(x) : x).shape(); // an index takes sizes of real tensors
   shape[ofRows ? 0 : 1] = own[own.size() - (ofRows ? 2 : 1)];
   return iota(shape, DType::Int64, ofRows ? 0 : 1);
 }

@@ -2,8 +2,9 @@
 #ifndef CALQUE_RUNTIME_LIBRARIES_ADJUGATE_H
 #define CALQUE_RUNTIME_LIBRARIES_ADJUGATE_H
 
-#include "runtime/libraries/Lu.h"
+#include "runtime/libraries/Triangles.h"
 
+#include <numeric>
 #include <vector>
 
 namespace calque::runtime {

@@ -2,6 +2,7 @@
 #include "runtime/libraries/Adjugate.h"
 #include "runtime/libraries/Cholesky.h"
 #include "runtime/libraries/ComplexMatrices.h"
+#include "runtime/libraries/Lu.h"
 
 using namespace calque::runtime;
 

@@ -1,4 +1,5 @@
 // Triangular factors with exchanged rows, and what follows from them: solutions, inverses, determinants.
+#include "runtime/libraries/Lu.h"
 #include "runtime/libraries/Adjugate.h"
 
 #include <cmath>

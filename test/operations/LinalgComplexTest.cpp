@@ -1,47 +1,17 @@
-// Linear algebra of complex matrices. Residuals are computed in long double on the real matrices [re, -im; im, re],
-// whose transposed ones are those of the adjoint matrices, and have the bound of LAPACK's own tests. Derivatives are
-// compared with differences of both parts.
-#include "test/operations/Linalg.h"
-
-#include <complex>
+// Linear algebra of complex matrices. Residuals have the bound of LAPACK's own tests; values are those of NumPy and
+// SciPy.
+#include "test/operations/LinalgComplex.h"
 
 using namespace calque;
 using namespace calque::testing;
 
 namespace {
 
-using Complex = std::complex<double>;
-
 const double kInfinity = std::numeric_limits<double>::infinity();
 const std::vector<std::int64_t> kSizes = {0, 1, 2, 3, 5, 16, 17, 33, 100};
 
-struct Sizes {
-  std::int64_t m, n;
-};
-const std::vector<Sizes> kShapes = {{0, 0}, {0, 3},   {3, 0},  {1, 1},   {1, 4},   {5, 1},   {3, 3},
-                                    {7, 4}, {4, 7},   {16, 5}, {17, 17}, {17, 3},  {3, 17},  {33, 20},
-                                    {20, 33}, {64, 40}};
-
-Tensor numbers(const Shape &shape, const std::vector<Complex> &all) { return tensor(all, shape); }
-
-Tensor adjoint(const Tensor &x) {
-  std::vector<std::int64_t> order;
-  for (std::int64_t i = 0; i < x.rank(); ++i)
-    order.push_back(i);
-  std::swap(order[order.size() - 2], order.back());
-  return conj(transpose(x, order));
-}
-
-Tensor randomComplex(std::mt19937 &random, DType dtype, const Shape &shape) {
-  return complex(randomMatrices(random, dtype, shape), randomMatrices(random, dtype, shape));
-}
-// x x^H and more of the diagonal.
-Tensor positiveComplex(const Tensor &x, double diagonal = 1) {
-  const Size n = x.shape().back(); // may be unknown
-  Tensor isDiagonal = iota(Shape{n, 1}, DType::Int64, 0) == iota(Shape{1, n}, DType::Int64, 1);
-  return matmul(x, adjoint(x)) + diagonal * cast(isDiagonal, x.dtype());
-}
-Tensor hermitian(const Tensor &x) { return (x + adjoint(x)) * 0.5; }
+const std::vector<Sizes> kShapes = {{0, 0}, {0, 3},  {3, 0},   {1, 1},  {1, 4},  {5, 1},   {3, 3},   {7, 4},
+                                    {4, 7}, {16, 5}, {17, 17}, {17, 3}, {3, 17}, {33, 20}, {20, 33}, {64, 40}};
 
 // The parts as the last dimension but one: what all ways of running are compared in.
 std::vector<Tensor> parts(const std::vector<Tensor> &all) {
@@ -61,19 +31,6 @@ std::vector<Tensor> allWays(const ManyBody &f, const std::vector<Tensor> &inputs
   return f(inputs);
 }
 
-Matrix embedded(const Tensor &x, std::int64_t index = 0) {
-  if (!is_complex(x.dtype()))
-    return Matrix(x, index);
-  const Matrix re(real(x), index), im(imag(x), index);
-  Matrix all(2 * re.rows, 2 * re.columns);
-  for (std::int64_t i = 0; i < re.rows; ++i)
-    for (std::int64_t j = 0; j < re.columns; ++j) {
-      all.at(i, j) = all.at(i + re.rows, j + re.columns) = re.at(i, j);
-      all.at(i + re.rows, j) = im.at(i, j);
-      all.at(i, j + re.columns) = -im.at(i, j);
-    }
-  return all;
-}
 // A real diagonal matrix in that form.
 Matrix diagonalOf(const Tensor &values, std::int64_t index, std::int64_t rows, std::int64_t columns) {
   const std::vector<Real> all = valuesOf<Real>(values);
@@ -97,30 +54,6 @@ Tensor triangle(const Tensor &x, bool lower, bool strict = false) {
   return where(strict ? high > low : high >= low, x, 0);
 }
 
-// A function of the parts of matrices, whose derivatives are those by each part.
-Body ofParts(const std::function<Tensor(const std::vector<Tensor> &)> &f) {
-  return [f](const std::vector<Tensor> &x) {
-    std::vector<Tensor> whole;
-    for (std::size_t i = 0; i + 1 < x.size(); i += 2)
-      whole.push_back(complex(x[i], x[i + 1]));
-    const Tensor y = f(whole);
-    return is_complex(y.dtype()) ? concat({real(y), imag(y)}, -1) : y;
-  };
-}
-std::vector<Tensor> drawn(std::mt19937 &random, std::initializer_list<Shape> shapes) {
-  std::vector<Tensor> all;
-  for (const Shape &shape : shapes)
-    for (int part = 0; part < 2; ++part)
-      all.push_back(randomTensor(random, shape, -1, 1));
-  return all;
-}
-Tensor together(std::initializer_list<Tensor> all) {
-  std::vector<Tensor> flat;
-  for (const Tensor &x : all)
-    flat.push_back(reshape(x, {-1}));
-  return concat(flat, 0);
-}
-
 } // namespace
 
 TEST(LinalgComplex, CholeskyHasSmallResiduals) {
@@ -129,9 +62,7 @@ TEST(LinalgComplex, CholeskyHasSmallResiduals) {
     Tensor a = positiveComplex(randomComplex(random, dtype, with(batch, {n, n})));
     for (bool upper : {false, true}) {
       Tensor l = allWays(
-          [=](const std::vector<Tensor> &x) {
-            return std::vector<Tensor>{linalg::cholesky(x[0], {.upper = upper})};
-          },
+          [=](const std::vector<Tensor> &x) { return std::vector<Tensor>{linalg::cholesky(x[0], {.upper = upper})}; },
           {a})[0];
       for (std::int64_t k = 0; k < sizeOf(batch); ++k) {
         const Matrix given = embedded(a, k), factor = embedded(l, k);
@@ -153,11 +84,9 @@ TEST(LinalgComplex, TrianglesSolve) {
         for (int turned = 0; turned < 3; ++turned) {
           Tensor x = allWays(
               [=](const std::vector<Tensor> &x) {
-                return std::vector<Tensor>{linalg::triangular_solve(x[0], x[1],
-                                                                    {.lower = lower,
-                                                                     .transpose = turned == 1,
-                                                                     .unit_diagonal = unit,
-                                                                     .adjoint = turned == 2})};
+                return std::vector<Tensor>{linalg::triangular_solve(
+                    x[0], x[1],
+                    {.lower = lower, .transpose = turned == 1, .unit_diagonal = unit, .adjoint = turned == 2})};
               },
               {a, b})[0];
           Tensor kept = triangle(a, lower, unit);
@@ -193,11 +122,9 @@ TEST(LinalgComplex, FactorsSolve) {
     std::vector<Tensor> found = allWays(
         [=](const std::vector<Tensor> &x) {
           const linalg::LuFactors factors = linalg::lu_factor(x[0]);
-          return std::vector<Tensor>{linalg::solve(x[0], x[1]),
-                                     linalg::lu_solve(factors, x[1]),
+          return std::vector<Tensor>{linalg::solve(x[0], x[1]), linalg::lu_solve(factors, x[1]),
                                      linalg::lu_solve(factors, x[1], {.transpose = true}),
-                                     linalg::lu_solve(factors, x[1], {.adjoint = true}),
-                                     linalg::inv(x[0])};
+                                     linalg::lu_solve(factors, x[1], {.adjoint = true}), linalg::inv(x[0])};
         },
         {a, b});
     const linalg::Lu lu = linalg::lu(a);
@@ -359,7 +286,8 @@ TEST(LinalgComplex, PseudoInversesAndExponentials) {
     for (auto [m, n] : {Sizes{0, 2}, Sizes{1, 1}, Sizes{5, 3}, Sizes{3, 5}, Sizes{20, 18}, Sizes{18, 20}})
       for (const Shape &batch : {Shape{}, Shape{11}}) {
         Tensor a = randomComplex(random, dtype, with(batch, {m, n}));
-        Tensor p = allWays([](const std::vector<Tensor> &x) { return std::vector<Tensor>{linalg::pinv(x[0])}; }, {a})[0];
+        Tensor p =
+            allWays([](const std::vector<Tensor> &x) { return std::vector<Tensor>{linalg::pinv(x[0])}; }, {a})[0];
         const Tensor rank = linalg::matrix_rank(a);
         for (std::int64_t k = 0; k < sizeOf(batch); ++k) {
           const Matrix given = embedded(a, k), inverse = embedded(p, k);
@@ -405,22 +333,91 @@ void expectReals(const Tensor &x, const std::vector<double> &expected) {
 } // namespace
 
 TEST(LinalgComplex, HasTheValuesOfNumPy) {
-  const Tensor h = matmul(kA, adjoint(kA)), b = numbers({3}, {{1, 0}, {0, 2}, {3, -1}}), c = numbers({2}, {{1, 0}, {0, 1}});
-  const Tensor reflections = numbers({3, 3}, {{-4.387482193696061, 0.0}, {0.3418817293789136, 2.393172105652398}, {-0.45584230583855173, 0.3418817293789137}, {-0.10353884993482707, 0.13156973981586922}, {-4.260967514056421, 0.0}, {0.8595084685006518, 2.747683987068572}, {0.05877714743767407, -0.0070077224702605415}, {-0.18685367247040563, 0.46831742182456826}, {-4.757814895002462, 0.0}}), tau = numbers({3}, {{1.9116846116771038, 0.2279211529192759}, {1.5844053703154357, -0.12707265080818175}, {1.916180847997625, -0.4007650855081479}});
-  expectNumbers(linalg::cholesky(h), {{4.716990566028302, 0.0}, {0.0, 0.0}, {0.0, 0.0}, {0.105999788000636, 2.11999576001272}, {3.39033656477818, 0.0}, {0.0, 0.0}, {-1.1659976680069961, -0.423999152002544}, {1.923842009632193, -0.27341423909501467}, {5.561901719118905, 0.0}});
-  expectNumbers(linalg::solve(kA, b), {{0.19656357388316156, -0.34226804123711335}, {-0.36132243156772126, 0.1658490342457636}, {0.5680293873681715, 0.19779594738713116}});
-  expectNumbers(linalg::inv(kA), {{0.24192439862542953, -0.010996563573883168}, {-0.08659793814432988, 0.09484536082474225}, {0.059106529209622005, -0.03298969072164948}, {0.07342102144803886, -0.03990994193624837}, {0.2201919658727337, 0.08560255954496974}, {-0.05559900462140064, -0.09674132006161869}, {-0.022372318995141603, -0.055409408697713}, {0.12399573409171702, -0.09968005687877711}, {0.11679108899158666, 0.040668325630998925}});
+  const Tensor h = matmul(kA, adjoint(kA)), b = numbers({3}, {{1, 0}, {0, 2}, {3, -1}}),
+               c = numbers({2}, {{1, 0}, {0, 1}});
+  const Tensor reflections = numbers({3, 3}, {{-4.387482193696061, 0.0},
+                                              {0.3418817293789136, 2.393172105652398},
+                                              {-0.45584230583855173, 0.3418817293789137},
+                                              {-0.10353884993482707, 0.13156973981586922},
+                                              {-4.260967514056421, 0.0},
+                                              {0.8595084685006518, 2.747683987068572},
+                                              {0.05877714743767407, -0.0070077224702605415},
+                                              {-0.18685367247040563, 0.46831742182456826},
+                                              {-4.757814895002462, 0.0}}),
+               tau = numbers({3}, {{1.9116846116771038, 0.2279211529192759},
+                                   {1.5844053703154357, -0.12707265080818175},
+                                   {1.916180847997625, -0.4007650855081479}});
+  expectNumbers(linalg::cholesky(h), {{4.716990566028302, 0.0},
+                                      {0.0, 0.0},
+                                      {0.0, 0.0},
+                                      {0.105999788000636, 2.11999576001272},
+                                      {3.39033656477818, 0.0},
+                                      {0.0, 0.0},
+                                      {-1.1659976680069961, -0.423999152002544},
+                                      {1.923842009632193, -0.27341423909501467},
+                                      {5.561901719118905, 0.0}});
+  expectNumbers(linalg::solve(kA, b), {{0.19656357388316156, -0.34226804123711335},
+                                       {-0.36132243156772126, 0.1658490342457636},
+                                       {0.5680293873681715, 0.19779594738713116}});
+  expectNumbers(linalg::inv(kA), {{0.24192439862542953, -0.010996563573883168},
+                                  {-0.08659793814432988, 0.09484536082474225},
+                                  {0.059106529209622005, -0.03298969072164948},
+                                  {0.07342102144803886, -0.03990994193624837},
+                                  {0.2201919658727337, 0.08560255954496974},
+                                  {-0.05559900462140064, -0.09674132006161869},
+                                  {-0.022372318995141603, -0.055409408697713},
+                                  {0.12399573409171702, -0.09968005687877711},
+                                  {0.11679108899158666, 0.040668325630998925}});
   expectNumbers(linalg::det(kA), {{83.99999999999999, -29.24999999999999}});
   expectNumbers(linalg::slogdet(kA).sign, {{0.9443829864131721, -0.32884764705458663}});
   expectReals(linalg::slogdet(kA).logarithm, {4.488040288010198});
   expectReals(linalg::eigvalsh(h), {7.286189183786455, 27.004320120539475, 40.20949069567408});
-  expectNumbers(linalg::eigh(h).vectors, {{-0.09376726602233999, 0.5743838065000288}, {0.7180257301677676, 0.0}, {-0.3812616918206194, -0.019222794291053506}, {0.7841305823679124, -2.9734419789777272e-18}, {0.20257138781641865, 0.5092349396578971}, {0.19935227034295688, -0.2122322105011758}, {-0.20636807142106062, 0.06198702724396278}, {0.38924679843330795, -0.18047323844884022}, {0.8772036067325624, -2.3549468522413364e-18}});
+  expectNumbers(linalg::eigh(h).vectors, {{-0.09376726602233999, 0.5743838065000288},
+                                          {0.7180257301677676, 0.0},
+                                          {-0.3812616918206194, -0.019222794291053506},
+                                          {0.7841305823679124, -2.9734419789777272e-18},
+                                          {0.20257138781641865, 0.5092349396578971},
+                                          {0.19935227034295688, -0.2122322105011758},
+                                          {-0.20636807142106062, 0.06198702724396278},
+                                          {0.38924679843330795, -0.18047323844884022},
+                                          {0.8772036067325624, -2.3549468522413364e-18}});
   expectReals(linalg::svdvals(kWide), {9.248994155257257, 3.384687151867524});
-  expectNumbers(linalg::pinv(kWide), {{0.03367346938775505, -0.03979591836734693}, {0.038775510204081653, 0.011224489795918382}, {0.23367346938775502, 0.04591836734693873}, {-0.018367346938775498, -0.10306122448979585}, {-0.02857142857142854, -0.1530612244897959}, {0.05204081632653064, -0.0030612244897959577}});
-  expectNumbers(linalg::lstsq(kWide, c), {{0.02244897959183667, -0.001020408163265292}, {0.33673469387755095, 0.027551020408163287}, {-0.025510204081632584, -0.1010204081632653}});
-  expectNumbers(linalg::orthogonalise(kA), {{0.9116846116771038, 0.2279211529192759}, {0.17982623986361146, 0.0609580474113937}, {-0.10644335255083129, 0.263627710025258}, {-0.2279211529192759, 0.22792115291927587}, {0.5577661338142526, -0.10972448534050867}, {0.5899487505783361, 0.4742592593525386}, {0.11396057645963793, -1.734723475976807e-18}, {-0.22554477542215678, 0.7680713973835609}, {0.5556703828077293, -0.1934923654419772}});
-  expectNumbers(linalg::expm(kA), {{0.49087011500864475, 80.33467025301093}, {59.58963925098093, 52.836539465209285}, {80.44069917336951, 13.080791061619164}, {-20.405235877757036, -42.873582498118466}, {-83.03477595872953, 69.58701275830731}, {25.155835073832183, 61.96746419065476}, {30.713212118371242, -67.89314348897696}, {-80.97701382094696, 42.830422161706345}, {12.103503821587013, 32.62615649657329}});
-  expectNumbers(linalg::matrix_power(kA, -2), {{0.05268336462724812, 0.0025620859460799886}, {-0.0430538137244482, 0.027386544797534263}, {0.03617151427120605, -0.006975826926937561}, {0.03279007580256326, -0.007720353201883587}, {0.022046647724766767, 0.041664354639411136}, {-0.003497265199839795, -0.044401796033265835}, {-0.0012555343568822852, -0.03280731332744174}, {0.06156387233835154, -0.015257009094816374}, {-0.007701263303038065, 0.0005089950715366358}});
+  expectNumbers(linalg::pinv(kWide), {{0.03367346938775505, -0.03979591836734693},
+                                      {0.038775510204081653, 0.011224489795918382},
+                                      {0.23367346938775502, 0.04591836734693873},
+                                      {-0.018367346938775498, -0.10306122448979585},
+                                      {-0.02857142857142854, -0.1530612244897959},
+                                      {0.05204081632653064, -0.0030612244897959577}});
+  expectNumbers(linalg::lstsq(kWide, c), {{0.02244897959183667, -0.001020408163265292},
+                                          {0.33673469387755095, 0.027551020408163287},
+                                          {-0.025510204081632584, -0.1010204081632653}});
+  expectNumbers(linalg::orthogonalise(kA), {{0.9116846116771038, 0.2279211529192759},
+                                            {0.17982623986361146, 0.0609580474113937},
+                                            {-0.10644335255083129, 0.263627710025258},
+                                            {-0.2279211529192759, 0.22792115291927587},
+                                            {0.5577661338142526, -0.10972448534050867},
+                                            {0.5899487505783361, 0.4742592593525386},
+                                            {0.11396057645963793, -1.734723475976807e-18},
+                                            {-0.22554477542215678, 0.7680713973835609},
+                                            {0.5556703828077293, -0.1934923654419772}});
+  expectNumbers(linalg::expm(kA), {{0.49087011500864475, 80.33467025301093},
+                                   {59.58963925098093, 52.836539465209285},
+                                   {80.44069917336951, 13.080791061619164},
+                                   {-20.405235877757036, -42.873582498118466},
+                                   {-83.03477595872953, 69.58701275830731},
+                                   {25.155835073832183, 61.96746419065476},
+                                   {30.713212118371242, -67.89314348897696},
+                                   {-80.97701382094696, 42.830422161706345},
+                                   {12.103503821587013, 32.62615649657329}});
+  expectNumbers(linalg::matrix_power(kA, -2), {{0.05268336462724812, 0.0025620859460799886},
+                                               {-0.0430538137244482, 0.027386544797534263},
+                                               {0.03617151427120605, -0.006975826926937561},
+                                               {0.03279007580256326, -0.007720353201883587},
+                                               {0.022046647724766767, 0.041664354639411136},
+                                               {-0.003497265199839795, -0.044401796033265835},
+                                               {-0.0012555343568822852, -0.03280731332744174},
+                                               {0.06156387233835154, -0.015257009094816374},
+                                               {-0.007701263303038065, 0.0005089950715366358}});
   expectReals(linalg::matrix_norm(kWide, linalg::MatrixNorm::Frobenius), {9.848857801796104});
   expectReals(linalg::matrix_norm(kWide, linalg::MatrixNorm::Nuclear), {12.633681307124782});
   expectReals(linalg::matrix_norm(kWide, linalg::MatrixNorm::Two), {9.248994155257257});
@@ -434,122 +431,15 @@ TEST(LinalgComplex, HasTheValuesOfNumPy) {
   expectReals(linalg::vector_norm(kWide, {}, {.order = 1}), {21.861874508327514});
   expectReals(linalg::vector_norm(kWide, {}, {.order = 2}), {9.848857801796104});
   expectReals(linalg::vector_norm(kWide, {}, {.order = 3}), {7.861703427169777});
-  expectNumbers(linalg::householder_product(reflections, tau), {{-0.9116846116771038, -0.2279211529192759}, {-0.17982623986361146, -0.0609580474113937}, {0.10644335255083129, -0.263627710025258}, {0.2279211529192759, -0.22792115291927587}, {-0.5577661338142526, 0.10972448534050867}, {-0.5899487505783361, -0.4742592593525386}, {-0.11396057645963793, 1.734723475976807e-18}, {0.22554477542215678, -0.7680713973835609}, {-0.5556703828077293, 0.1934923654419772}});
-}
-
-//===-- Derivatives -----------------------------------------------------------------------------===//
-
-TEST(LinalgComplex, DerivativesOfFactorsAreThoseOfDifferences) {
-  std::mt19937 random(10);
-  for (std::int64_t n : {1, 2, 4}) {
-    SCOPED_TRACE(n);
-    expectMatrixDerivatives(ofParts([](const std::vector<Tensor> &x) { return linalg::cholesky(positiveComplex(x[0])); }),
-                            drawn(random, {{n, n}}));
-    expectMatrixDerivatives(
-        ofParts([](const std::vector<Tensor> &x) { return linalg::solve(x[0] + 3 * cast(positiveComplex(x[0] * 0), x[0].dtype()), x[1]); }),
-        drawn(random, {{n, n}, {n, 2}}));
-    expectMatrixDerivatives(
-        ofParts([](const std::vector<Tensor> &x) { return linalg::inv(x[0] + 3 * positiveComplex(x[0] * 0)); }),
-        drawn(random, {{n, n}}));
-    expectMatrixDerivatives(
-        ofParts([](const std::vector<Tensor> &x) { return linalg::lu_factor(x[0] + 3 * positiveComplex(x[0] * 0)).factors; }),
-        drawn(random, {{n, n}}));
-    expectMatrixDerivatives(ofParts([](const std::vector<Tensor> &x) {
-                              const Tensor l = linalg::cholesky(positiveComplex(x[0]));
-                              return linalg::cho_solve(l, x[1]);
-                            }),
-                            drawn(random, {{n, n}, {n, 2}}));
-  }
-}
-
-TEST(LinalgComplex, DerivativesOfTrianglesAreThoseOfDifferences) {
-  std::mt19937 random(11);
-  for (int turned = 0; turned < 3; ++turned)
-    for (bool lower : {false, true}) {
-      SCOPED_TRACE(turned);
-      expectMatrixDerivatives(ofParts([=](const std::vector<Tensor> &x) {
-                                const Tensor a = x[0] + 3 * positiveComplex(x[0] * 0);
-                                return linalg::triangular_solve(
-                                    a, x[1], {.lower = lower, .transpose = turned == 1, .adjoint = turned == 2});
-                              }),
-                              drawn(random, {{3, 3}, {3, 2}}));
-    }
-}
-
-TEST(LinalgComplex, DerivativesOfDeterminantsAreThoseOfDifferences) {
-  std::mt19937 random(12);
-  for (std::int64_t n : {1, 2, 3}) {
-    SCOPED_TRACE(n);
-    expectMatrixDerivatives(ofParts([](const std::vector<Tensor> &x) { return expand_dims(linalg::det(x[0]), {-1}); }),
-                            drawn(random, {{n, n}}));
-    expectMatrixDerivatives(ofParts([](const std::vector<Tensor> &x) {
-                              auto [sign, logarithm] = linalg::slogdet(x[0] + 3 * positiveComplex(x[0] * 0));
-                              return expand_dims(sign * complex(logarithm, logarithm * 2), {-1});
-                            }),
-                            drawn(random, {{n, n}}));
-  }
-}
-
-TEST(LinalgComplex, DerivativesOfUnitaryFactorsAreThoseOfDifferences) {
-  std::mt19937 random(13);
-  for (auto [m, n] : {Sizes{1, 1}, Sizes{3, 3}, Sizes{4, 2}}) {
-    SCOPED_TRACE(m * 10 + n);
-    expectMatrixDerivatives(ofParts([](const std::vector<Tensor> &x) {
-                              auto [q, r] = linalg::qr(x[0]);
-                              return matmul(q, x[1]) + matmul(x[2], r);
-                            }),
-                            drawn(random, {{m, n}, {n, n}, {m, n}}));
-  }
-  for (std::int64_t n : {1, 3}) {
-    // With the phase that eigh chooses, all derivatives are defined.
-    expectMatrixDerivatives(ofParts([](const std::vector<Tensor> &x) {
-                              auto [values, vectors] = linalg::eigh(hermitian(x[0]));
-                              return vectors * expand_dims(complex(values, values * 0), {-2});
-                            }),
-                            drawn(random, {{n, n}}));
-  }
-  for (auto [m, n] : {Sizes{1, 1}, Sizes{3, 3}, Sizes{4, 2}, Sizes{2, 4}}) {
-    SCOPED_TRACE(m * 10 + n);
-    expectMatrixDerivatives(ofParts([](const std::vector<Tensor> &x) {
-                              auto [u, s, vh] = linalg::svd(x[0]);
-                              return matmul(u * expand_dims(complex(square(s), s * 0), {-2}), vh) +
-                                     matmul(u, x[1]) + matmul(x[2], vh);
-                            }),
-                            drawn(random, {{m, n}, {std::min(m, n), n}, {m, std::min(m, n)}}));
-    expectMatrixDerivatives(ofParts([](const std::vector<Tensor> &x) { return linalg::pinv(x[0]); }),
-                            drawn(random, {{m, n}}));
-    expectMatrixDerivatives(ofParts([](const std::vector<Tensor> &x) { return linalg::svdvals(x[0]); }),
-                            drawn(random, {{m, n}}));
-  }
-}
-
-TEST(LinalgComplex, DerivativesOfFunctionsOfMatricesAreThoseOfDifferences) {
-  std::mt19937 random(14);
-  expectMatrixDerivatives(ofParts([](const std::vector<Tensor> &x) { return linalg::expm(x[0]); }),
-                          drawn(random, {{3, 3}}));
-  expectMatrixDerivatives(ofParts([](const std::vector<Tensor> &x) { return linalg::eigvals(x[0]); }),
-                          drawn(random, {{3, 3}}));
-  expectMatrixDerivatives(ofParts([](const std::vector<Tensor> &x) { return linalg::matrix_power(x[0], 3); }),
-                          drawn(random, {{3, 3}}));
-  expectMatrixDerivatives(
-      ofParts([](const std::vector<Tensor> &x) { return expand_dims(linalg::matrix_norm(x[0]), {-1}); }),
-      drawn(random, {{3, 2}}));
-}
-
-// A projector does not depend on phases, and its gradient is right even where eigenvalues inside of it repeat.
-TEST(LinalgComplex, TheGradientOfALossWithoutPhasesIsHermitian) {
-  std::mt19937 random(15);
-  const Tensor a = hermitian(randomComplex(random, DType::Float64, {5, 5})), b = randomComplex(random, DType::Float64, {5, 5});
-  auto loss = [&](const Tensor &x) {
-    auto [values, vectors] = linalg::eigh(x);
-    const Tensor some = slice(vectors, {0, 0}, {5, 2});
-    return sum(real(matmul(some, adjoint(some)) * b));
-  };
-  const Tensor g = grad(loss)(a);
-  expectSmall(embedded(g) - embedded(adjoint(g)), 1, 5, DType::Float64, "g - g^H");
-  const Tensor direction = hermitian(randomComplex(random, DType::Float64, {5, 5}));
-  const double h = 1e-6, difference = (loss(a + h * direction).item<double>() - loss(a - h * direction).item<double>()) / (2 * h);
-  EXPECT_NEAR(sum(real(conj(g) * direction)).item<double>(), difference, 1e-7 * (1 + std::fabs(difference)));
+  expectNumbers(linalg::householder_product(reflections, tau), {{-0.9116846116771038, -0.2279211529192759},
+                                                                {-0.17982623986361146, -0.0609580474113937},
+                                                                {0.10644335255083129, -0.263627710025258},
+                                                                {0.2279211529192759, -0.22792115291927587},
+                                                                {-0.5577661338142526, 0.10972448534050867},
+                                                                {-0.5899487505783361, -0.4742592593525386},
+                                                                {-0.11396057645963793, 1.734723475976807e-18},
+                                                                {0.22554477542215678, -0.7680713973835609},
+                                                                {-0.5556703828077293, 0.1934923654419772}});
 }
 
 //===-- Errors ----------------------------------------------------------------------------------===//
@@ -596,7 +486,7 @@ TEST(LinalgComplex, LargeMatricesNeedLapack) {
                    (void)linalg::cholesky(large).to_vector<std::complex<float>>());
     EXPECT_MESSAGE(LinAlgError, "eigh: a matrix of size 17 needs LAPACK",
                    (void)linalg::eigvalsh(small).to_vector<float>());
-    EXPECT_MESSAGE(LinAlgError, "eig: a matrix of size 17 needs LAPACK",
+    EXPECT_MESSAGE(LinAlgError, "eigvals: a matrix of size 17 needs LAPACK",
                    (void)linalg::eigvals(small).to_vector<std::complex<float>>());
   });
 }
