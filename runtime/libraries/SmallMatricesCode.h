@@ -148,9 +148,11 @@ void triangularSolve(const ElementOf<V> *a, const ElementOf<V> *b, ElementOf<V> 
 } // namespace
 } // namespace calque::runtime
 
-#include "runtime/libraries/SmallComplexCode.h"
 #include "runtime/libraries/SmallLuCode.h"
 #include "runtime/libraries/SmallSpectralCode.h"
+
+// Complex matrices take what the others define.
+#include "runtime/libraries/SmallComplexCode.h"
 
 namespace calque::runtime {
 namespace {

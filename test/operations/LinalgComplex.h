@@ -1,5 +1,5 @@
-// What the tests of complex matrices share. Residuals are computed in long double on the real matrices [re, -im; im, re],
-// whose transposed ones are those of the adjoint matrices.
+// What the tests of complex matrices share. Residuals are computed in long double on the real matrices [re, -im; im,
+// re], whose transposed ones are those of the adjoint matrices.
 #ifndef CALQUE_TEST_OPERATIONS_LINALGCOMPLEX_H
 #define CALQUE_TEST_OPERATIONS_LINALGCOMPLEX_H
 

@@ -30,17 +30,20 @@ TEST(LinalgComplexDerivatives, OfFactors) {
   std::mt19937 random(10);
   for (std::int64_t n : {1, 2, 4}) {
     SCOPED_TRACE(n);
-    expectMatrixDerivatives(ofParts([](const std::vector<Tensor> &x) { return linalg::cholesky(positiveComplex(x[0])); }),
-                            drawn(random, {{n, n}}));
     expectMatrixDerivatives(
-        ofParts([](const std::vector<Tensor> &x) { return linalg::solve(x[0] + 3 * cast(positiveComplex(x[0] * 0), x[0].dtype()), x[1]); }),
-        drawn(random, {{n, n}, {n, 2}}));
+        ofParts([](const std::vector<Tensor> &x) { return linalg::cholesky(positiveComplex(x[0])); }),
+        drawn(random, {{n, n}}));
+    expectMatrixDerivatives(ofParts([](const std::vector<Tensor> &x) {
+                              return linalg::solve(x[0] + 3 * cast(positiveComplex(x[0] * 0), x[0].dtype()), x[1]);
+                            }),
+                            drawn(random, {{n, n}, {n, 2}}));
     expectMatrixDerivatives(
         ofParts([](const std::vector<Tensor> &x) { return linalg::inv(x[0] + 3 * positiveComplex(x[0] * 0)); }),
         drawn(random, {{n, n}}));
-    expectMatrixDerivatives(
-        ofParts([](const std::vector<Tensor> &x) { return linalg::lu_factor(x[0] + 3 * positiveComplex(x[0] * 0)).factors; }),
-        drawn(random, {{n, n}}));
+    expectMatrixDerivatives(ofParts([](const std::vector<Tensor> &x) {
+                              return linalg::lu_factor(x[0] + 3 * positiveComplex(x[0] * 0)).factors;
+                            }),
+                            drawn(random, {{n, n}}));
     expectMatrixDerivatives(ofParts([](const std::vector<Tensor> &x) {
                               const Tensor l = linalg::cholesky(positiveComplex(x[0]));
                               return linalg::cho_solve(l, x[1]);
@@ -99,8 +102,8 @@ TEST(LinalgComplexDerivatives, OfUnitaryFactors) {
     SCOPED_TRACE(m * 10 + n);
     expectMatrixDerivatives(ofParts([](const std::vector<Tensor> &x) {
                               auto [u, s, vh] = linalg::svd(x[0]);
-                              return matmul(u * expand_dims(complex(square(s), s * 0), {-2}), vh) +
-                                     matmul(u, x[1]) + matmul(x[2], vh);
+                              return matmul(u * expand_dims(complex(square(s), s * 0), {-2}), vh) + matmul(u, x[1]) +
+                                     matmul(x[2], vh);
                             }),
                             drawn(random, {{m, n}, {std::min(m, n), n}, {m, std::min(m, n)}}));
     expectMatrixDerivatives(ofParts([](const std::vector<Tensor> &x) { return linalg::pinv(x[0]); }),
@@ -126,7 +129,8 @@ TEST(LinalgComplexDerivatives, OfFunctionsOfMatrices) {
 // A projector does not depend on phases, and its gradient is right even where eigenvalues inside of it repeat.
 TEST(LinalgComplexDerivatives, TheGradientOfALossWithoutPhasesIsHermitian) {
   std::mt19937 random(15);
-  const Tensor a = hermitian(randomComplex(random, DType::Float64, {5, 5})), b = randomComplex(random, DType::Float64, {5, 5});
+  const Tensor a = hermitian(randomComplex(random, DType::Float64, {5, 5})),
+               b = randomComplex(random, DType::Float64, {5, 5});
   auto loss = [&](const Tensor &x) {
     auto [values, vectors] = linalg::eigh(x);
     const Tensor some = slice(vectors, {0, 0}, {5, 2});
@@ -135,6 +139,7 @@ TEST(LinalgComplexDerivatives, TheGradientOfALossWithoutPhasesIsHermitian) {
   const Tensor g = grad(loss)(a);
   expectSmall(embedded(g) - embedded(adjoint(g)), 1, 5, DType::Float64, "g - g^H");
   const Tensor direction = hermitian(randomComplex(random, DType::Float64, {5, 5}));
-  const double h = 1e-6, difference = (loss(a + h * direction).item<double>() - loss(a - h * direction).item<double>()) / (2 * h);
+  const double h = 1e-6,
+               difference = (loss(a + h * direction).item<double>() - loss(a - h * direction).item<double>()) / (2 * h);
   EXPECT_NEAR(sum(real(conj(g) * direction)).item<double>(), difference, 1e-7 * (1 + std::fabs(difference)));
 }
