@@ -7,6 +7,7 @@
 #define CALQUE_SOLVERS_H
 
 #include "calque/calque.h"
+#include "calque/solvers/eigenpairs.h"
 #include "calque/solvers/least_squares.h"
 #include "calque/solvers/linear.h"
 #include "calque/solvers/minimize.h"
