@@ -35,7 +35,8 @@ Tensor column(const Tensor &x) { return expand_dims(x, {1}); }
 // The combinations T [k, k] that make vectors with the products `gram` [k, k] orthonormal. A vector that depends on the
 // others, and one of 0, becomes a row of 0. Stathopoulos and Wu: A block orthogonalization procedure with constant
 // synchronization requirements, 2002. Where the products are near to singular, the result is orthonormal to half of the
-// digits, and a second turn makes it so to all. eigh gives NaN for NaN, where a Cholesky factorisation would be refused.
+// digits, and a second turn makes it so to all. eigh gives NaN for NaN, where a Cholesky factorisation would be
+// refused.
 Tensor orthonormalising(const Tensor &gram, double epsilon) {
   const Tensor squares = einsum("ii->i", {gram}), isThere = squares > 0;
   const Tensor scale = where(isThere, 1 / sqrt(where(isThere, squares, 1)), 0);
@@ -53,13 +54,15 @@ public:
   struct State {
     // [2 k, n]: the vectors, and then the steps that led to them, all orthonormal; and the products of A with them.
     Tensor basis, basisA;
-    std::vector<Tensor> basisB; // and of B, if there is one
+    std::vector<Tensor> basisB;                    // and of B, if there is one
     Tensor values, residuals, isDone, size, count; // size: the largest |w|
   };
 
   // Pairs of the smallest values.
   State run(const Tensor &x0) const {
-    auto goesOn = [&](const State &s) { return (!all(s.isDone)) & (s.count < p_.maxIterations) & all(isfinite(s.values)); };
+    auto goesOn = [&](const State &s) {
+      return (!all(s.isDone)) & (s.count < p_.maxIterations) & all(isfinite(s.values));
+    };
     // The products of a block follow its combinations, and drift by rounding: each so many steps they are made anew.
     // What the last turn says of convergence is of such products.
     auto turn = [&](const State &s) {
@@ -88,7 +91,8 @@ private:
     const Tensor numbers = reshape(iota({p_.k * p_.n}, p_.dtype) * 0.6180339887498949, {p_.k, p_.n});
     const Tensor scattered = sin(numbers * (1 + numbers));
     const Tensor isMissing = column(rowSums(some * productB(some)) < 0.5);
-    const Tensor x = orthonormal(where(isMissing, scattered / column(sqrt(rowSums(square(scattered)))), some)), ax = p_.a(x), none = zeros({p_.k, p_.n}, p_.dtype);
+    const Tensor x = orthonormal(where(isMissing, scattered / column(sqrt(rowSums(square(scattered)))), some)),
+                 ax = p_.a(x), none = zeros({p_.k, p_.n}, p_.dtype);
     const auto [values, vectors] = linalg::eigh(inner(x, ax));
     const Tensor turned = transpose(vectors), basis = concat({combined(turned, x), none});
     State s{basis, concat({combined(turned, ax), none}), {}, values, {}, {}, max(abs(values)), scalar<std::int64_t>(0)};
@@ -158,7 +162,7 @@ private:
       steps = combined(orthonormalising(inner(steps, steps), epsilon_), steps);
     }
     const Tensor both = concat({chosen, steps});
-    State next{combined(both, all), combined(both, allA), {}, split(ritz, {p_.k, 2 * p_.k})[0], {}, {},
+    State next{combined(both, all),      combined(both, allA), {}, split(ritz, {p_.k, 2 * p_.k})[0], {}, {},
                maximum(s.size, largest), s.count + 1};
     if (p_.b)
       next.basisB = {combined(both, concat({s.basisB[0], bw}))};
@@ -181,7 +185,7 @@ Tensor solvePairs(const Problem &p, const Tensor &values, const Tensor &x, const
   auto one = [](const Map &map, const Tensor &v) { return map ? reshape(map(expand_dims(v, {0})), v.shape()) : v; };
   // Of one pair.
   auto beyond = [&](const Tensor &value, const Tensor &right) {
-    auto project = [&](const Tensor &v) { return v - matmul(matmul(x, v), bx); };   // of images
+    auto project = [&](const Tensor &v) { return v - matmul(matmul(x, v), bx); };     // of images
     auto projectBack = [&](const Tensor &v) { return v - matmul(matmul(bx, v), x); }; // of vectors
     System s;
     s.product = [&](const Tensor &v) {
@@ -222,8 +226,8 @@ Map blockMap(const char *what, const char *which, const LinearOperator<Tensor> &
   auto one = [=, f = map.function()](const Tensor &v) {
     Tensor y = callUser(f, v);
     if (y.dtype() != v.dtype() || y.rank() != 1 || !y.shape().is_compatible_with(v.shape()))
-      fail<ShapeError>(
-          absl::StrCat(what, ": ", which, " returns ", describe(y), " for ", describe(v), ", and must return that type"));
+      fail<ShapeError>(absl::StrCat(what, ": ", which, " returns ", describe(y), " for ", describe(v),
+                                    ", and must return that type"));
     return y;
   };
   return [one](const Tensor &block) { return vmap(one)(block); };
@@ -253,11 +257,10 @@ Eigenpairs lobpcg(const LinearOperator<Tensor> &a, const Operand &given, const L
   const Problem p{signedA, b, preconditioner, n, k, x0.dtype(), options.rtol, options.atol, options.max_iterations};
 
   auto found = Iteration(p).run(stop_gradient(transpose(x0)));
-  const Tensor converged =
-      checkedConvergence(found.isDone, options.require_convergence,
-                         {what, options.max_iterations, "the norm of A x - w B x is above its tolerance",
-                          max(found.residuals), options.rtol,
-                          "allow more iterations, give a preconditioner, or ask for a few more pairs"});
+  const Tensor converged = checkedConvergence(
+      found.isDone, options.require_convergence,
+      {what, options.max_iterations, "the norm of A x - w B x is above its tolerance", max(found.residuals),
+       options.rtol, "allow more iterations, give a preconditioner, or ask for a few more pairs"});
 
   // The equations of pairs: rows of w and x.
   auto pairs = [&](const Tensor &z) {

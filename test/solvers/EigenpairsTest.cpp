@@ -86,8 +86,7 @@ TEST(Lobpcg, HasTheValuesOfSciPy) { // 1.17.1, which linear.py prints
                                {0, 1, 0, 1, 2, 1, 2, 3, 2, 3, 4, 3, 4, 5, 4, 5}, {0, 2, 5, 8, 11, 14, 16}, {6, 6})
                        .to_dense();
   auto ends = [](const Tensor &m, const Tensor &x0) {
-    return std::pair(lobpcg(m, x0, {.rtol = 1e-12}).values,
-                     lobpcg(m, x0, {.largest = false, .rtol = 1e-12}).values);
+    return std::pair(lobpcg(m, x0, {.rtol = 1e-12}).values, lobpcg(m, x0, {.largest = false, .rtol = 1e-12}).values);
   };
   auto [largest, smallest] = eagerAndCompiled(ends, a, scattered({6, 2}, 1));
   expectNear(largest, {6.04907082442653, 5.64728198404779}, 1e-13);
@@ -122,7 +121,8 @@ TEST(Lobpcg, TakesFunctionsSparseMatricesAndPreconditioners) {
 TEST(Lobpcg, FindsEqualValuesAndTheGradientOfTheirSum) {
   const std::int64_t m = 9;
   const Tensor line = sparse::jacobian([](const Tensor &v) { return laplacian(v); },
-                                       sparse::Pattern::banded(m, 1, 1))(zeros({m}, DType::Float64)).to_dense();
+                                       sparse::Pattern::banded(m, 1, 1))(zeros({m}, DType::Float64))
+                          .to_dense();
   auto grid = [&](const Tensor &across) {
     return reshape(einsum("ij,kl->ikjl", {line, eye(m, DType::Float64)}) +
                        einsum("ij,kl->ikjl", {eye(m, DType::Float64), across}),
@@ -208,9 +208,9 @@ TEST(Lobpcg, TakesPoorStartsAndSmallMatrices) {
   }
   // Vectors that depend on each other, are 0, or of very different lengths.
   const Tensor x = scattered({10, 1}, 3);
-  for (const Tensor &start : {concat({x, x, 2 * x}, 1), zeros({10, 3}, DType::Float64),
-                              concat({x, zeros({10, 2}, DType::Float64)}, 1),
-                              scattered({10, 3}, 4) * tensor<double>({1e-100, 1, 1e100})}) {
+  for (const Tensor &start :
+       {concat({x, x, 2 * x}, 1), zeros({10, 3}, DType::Float64), concat({x, zeros({10, 2}, DType::Float64)}, 1),
+        scattered({10, 3}, 4) * tensor<double>({1e-100, 1, 1e100})}) {
     auto e = lobpcg(a, start, {.largest = false, .rtol = 1e-9});
     expectNear(e.values, {all.begin(), all.begin() + 3}, 1e-12);
   }
@@ -238,7 +238,8 @@ TEST(Lobpcg, RefusesWhatDoesNotFit) {
   EXPECT_MISUSE(ValueError, lobpcg(a, transpose(x0)), "the number of eigenpairs is 1 to n");
   EXPECT_MISUSE(ShapeError, lobpcg(a, zeros({6, 0}, DType::Float64)), "which has no elements");
   EXPECT_MISUSE(ShapeError, lobpcg(symmetric(5, 1), x0), "and for x0 of float64[6,2] must be [n,n]");
-  EXPECT_MISUSE(DTypeError, lobpcg(symmetric(6, 1, DType::Float32), x0), "and x0 float64[6,2]; they must have one element type");
+  EXPECT_MISUSE(DTypeError, lobpcg(symmetric(6, 1, DType::Float32), x0),
+                "and x0 float64[6,2]; they must have one element type");
   EXPECT_MISUSE(ShapeError, lobpcg([](const Tensor &v) { return sum(v); }, x0), "and must return that type");
   EXPECT_MISUSE(StateError, lobpcg({}, x0), "the operator is an empty std::function");
   EXPECT_MISUSE(ValueError, lobpcg(a, x0, {.rtol = -1}), "rtol");

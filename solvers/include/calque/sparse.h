@@ -5,6 +5,7 @@
 //   Tensor y = a(x);                                       // [2] of [3], or [2, k] of [3, k]
 //   Tensor z = solvers::cg(k, b).x;                        // a sparse matrix is a linear operator
 //   sparse::Csr j = sparse::jacobian(f, sparse::Pattern::banded(n, 1, 1))(x); // by products with 3 vectors
+//   sparse::Csr k = sparse::jacobian(f, sparse::jacobian_pattern(f, x))(x);   // of a pattern that is found
 //
 // The header is a part of the library of solvers, Calque::solvers, because it is written with the public headers alone.
 // A product takes time proportional to the number of values, on all threads: rows of similar lengths are padded to one
@@ -113,6 +114,34 @@ struct SolveOptions {
 // StateError where the library was built without Eigen.
 CALQUE_API Tensor solve(const Csr &a, const Operand &b, SolveOptions options = {});
 
+struct TriangularSolveOptions {
+  bool lower = true;          // A is lower triangular, else upper; the other triangle is not read
+  bool transpose = false;     // solve A^T X = B
+  bool unit_diagonal = false; // the diagonal of A counts as ones, and is not read
+};
+// X of A X = B for a triangular matrix and B [n] or [n, k], by substitution, on one thread. A 0 on the diagonal gives
+// infinities or NaN. ValueError for a pattern that has no place on the diagonal, unless it counts as ones. Derivatives
+// by values and B are of the solution, to second order; that of the other triangle is 0. Under vmap the examples of B
+// are solved at once.
+CALQUE_API Tensor triangular_solve(const Csr &a, const Operand &b, TriangularSolveOptions options = {});
+
+// Preconditioners of cg, minres and lobpcg, and of gmres and bicgstab: a function that solves with incomplete factors,
+// which have no places but those of the matrix. Meijerink and van der Vorst: An iterative solution method for linear
+// systems of which the coefficient matrix is a symmetric M-matrix, 1977. The factors have no derivatives, as solutions
+// don't depend on them.
+//
+//   solvers::cg(a, b, {.preconditioner = sparse::incomplete_cholesky(a)})
+//
+// Of a symmetric positive definite matrix, of which the lower triangle is read. Where there are no factors, the
+// diagonal is enlarged, by a thousandth first and then by twice as much each time. Manteuffel: An incomplete
+// factorization technique for positive definite linear systems, 1980. ValueError for a diagonal with a number that is
+// not positive.
+CALQUE_API std::function<Tensor(const Tensor &)> incomplete_cholesky(const Csr &a,
+                                                                     SourceLocation where = SourceLocation::current());
+// Of any matrix. ValueError for a pivot that is 0, or NaN.
+CALQUE_API std::function<Tensor(const Tensor &)> incomplete_lu(const Csr &a,
+                                                               SourceLocation where = SourceLocation::current());
+
 struct DerivativeOptions {
   // Compares the product of the result and a vector with the derivative along it, which costs one product more.
   // AssertionError at the call where they differ: the pattern lacks a place.
@@ -128,6 +157,16 @@ CALQUE_API std::function<Csr(const Tensor &x)> jacobian(const std::function<Tens
 CALQUE_API std::function<Csr(const Tensor &x)> hessian(const std::function<Tensor(const Tensor &)> &f,
                                                        const Pattern &pattern, DerivativeOptions options = {},
                                                        SourceLocation where = SourceLocation::current());
+// A pattern for `jacobian`, of a function of vectors of the element type and size of x, whose elements are not read. It
+// is found from the program of the derivative: element i of J v depends on element j of v only if there is a place
+// [i, j]. So it has a place for each element of the Jacobian that is not 0 for some x, and may have others: see
+// docs/solvers-linear.md. Tensors that f captures count as constants of their present values, and variables as unknown
+// ones. StateError while a function is traced.
+CALQUE_API Pattern jacobian_pattern(const std::function<Tensor(const Tensor &)> &f, const Tensor &x,
+                                    SourceLocation where = SourceLocation::current());
+// The same for `hessian`, of a function that returns a scalar. The pattern is symmetric.
+CALQUE_API Pattern hessian_pattern(const std::function<Tensor(const Tensor &)> &f, const Tensor &x,
+                                   SourceLocation where = SourceLocation::current());
 // The number of directions that these take: colours of the columns of a pattern.
 CALQUE_API std::int64_t count_colours(const Pattern &pattern);
 
