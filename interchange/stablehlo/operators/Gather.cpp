@@ -7,6 +7,9 @@ namespace calque::stablehlo {
 
 namespace {
 
+// The size of slices in a dimension that is taken whole, where only the call knows it.
+constexpr std::int64_t kWhole = -1;
+
 bool contains(const Numbers &list, std::int64_t x) { return std::ranges::find(list, x) != list.end(); }
 
 // Axes of a tensor by what they stand for: an axis of the indices, or a dimension of the operand.
@@ -67,10 +70,13 @@ struct Gather {
     for (std::int64_t d = 0; d < rank; ++d) {
       const Size &size = shape[static_cast<std::size_t>(d)];
       const std::int64_t part = sizes[static_cast<std::size_t>(d)];
-      if (part < 0 || (size.is_known() && part > size))
+      const bool isOpen = part == kWhole && !size.is_known();
+      if ((part < 0 && !isOpen) || (size.is_known() && part > size))
         call.refuse("slices have the size " + std::to_string(part) + " in dimension " + std::to_string(d) + " of " +
                     size.str());
-      const bool isWhole = size.is_known() && size == part;
+      const bool isWhole = isOpen || (size.is_known() && size == part);
+      if (isOpen && !isKept(d))
+        call.refuse("dimension " + std::to_string(d) + " is left out, and slices take all of it");
       if (!isKept(d) && part > 1)
         call.refuse("dimension " + std::to_string(d) + " is left out, and slices have the size " +
                     std::to_string(part) + " there");
@@ -197,7 +203,16 @@ struct Gather {
 };
 
 Results gathered(const Call &call) { return Gather(call, call.integers("slice_sizes")).run(); }
-Results dynamicGather(const Call &call) { return Gather(call, call.known(2)).run(); }
+Results dynamicGather(const Call &call) {
+  const Shape shape = call.tensor(0).shape(), given = call.sizes(2);
+  Numbers sizes;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (!given[i].is_known() && (i >= shape.size() || shape[i].is_known()))
+      call.refuse("slices have a size that only the call knows, in a dimension of known size");
+    sizes.push_back(given[i].is_known() ? std::int64_t(given[i]) : kWhole);
+  }
+  return Gather(call, std::move(sizes)).run();
+}
 
 // The entries along a dimension at indices, of a batch that both share.
 Results indexSelect(const Call &call) {

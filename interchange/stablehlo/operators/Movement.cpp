@@ -130,9 +130,12 @@ Results concatenated(const Call &call) {
     bool isKnown = true;
     for (std::size_t i = 0; i < call.size(); ++i) {
       const auto part = call.value(i).elements();
-      isKnown = isKnown && part;
+      const Size count = call.value(i).shape()[0];
+      isKnown = isKnown && (part || count.is_known());
       if (part)
         all.insert(all.end(), part->begin(), part->end());
+      else if (count.is_known()) // what is computed from sizes
+        all.resize(all.size() + static_cast<std::size_t>(std::int64_t(count)));
     }
     if (isKnown)
       return Value::ofElements(all, false, call.value(0).dtype(), concat(call.tensors(), 0));
