@@ -29,6 +29,9 @@ struct Operator {
   Results (*apply)(const Call &call);
   Trait trait = Trait::None;
   int regions = 0; // kAnyNumber: one and more
+  // The operations of Calque, by their records' names with spaces between, that are this one on elements of the types
+  // that both have: they are written as it.
+  std::string_view same = {};
 };
 
 using Table = std::span<const Operator>;

@@ -36,7 +36,7 @@ RELAYED = {
     "error": "of the compiler, or of the operating system",
     "std::string(node_.label)+: +message": "of an operator of ONNX, behind the node's name",
     "file_+: +message": "of the calls of refuse of the linker of ONNX",
-    "text": "of the calls of refuse of what writes ONNX",
+    "text": "of the calls of refuse of what writes ONNX and StableHLO",
     "std::string(operation_.label)+: +message": "of an operation of StableHLO, behind its name and line",
     "file_+:+std::to_string(line)+: +message": "of the calls of refuse of what links StableHLO",
     "file_+:+std::to_string(line())+: +message": "of the calls of refuse of what reads StableHLO",

@@ -1,4 +1,5 @@
-// Functions that are written as ONNX, for the tests that read the files again and for those that other systems run.
+// Functions that are written as ONNX and as StableHLO, for the tests that read the files again and for those that other
+// systems run.
 #ifndef CALQUE_TEST_INTERCHANGE_EXPORTCASES_H
 #define CALQUE_TEST_INTERCHANGE_EXPORTCASES_H
 
@@ -24,6 +25,8 @@ struct ExportCase {
   OnnxExportOptions options = {};
   // Whether load_onnx can compile it: of some operators it must know sizes that the call has.
   bool compiles = true;
+  // Whether it is written as StableHLO with operations of CHLO.
+  bool takesChlo = false;
 
   ConcreteFunction<Tensors(const Tensors &)> concrete() const {
     Tensors given;
@@ -33,9 +36,13 @@ struct ExportCase {
   }
 };
 
+inline void PrintTo(const ExportCase &each, std::ostream *os) { *os << each.name; }
+
 std::vector<ExportCase> exportCases();
 // Each elementwise operation of the records, for each element type that it takes.
 std::vector<ExportCase> elementwiseExportCases();
+// What StableHLO has, and ONNX has not.
+std::vector<ExportCase> stableHloExportCases();
 
 } // namespace calque::testing
 #endif

@@ -268,6 +268,8 @@ def given(source):
             yield "CompileError", i + 1, OF_OP
         elif name == "refuse" and source.name.startswith("interchange/onnx/export/"):
             yield "ValueError", i + 1, ("save_onnx: ",) if source.name.endswith("SaveOnnx.cpp") else ("save_onnx: ", None, ": ")
+        elif name == "refuse" and source.name.startswith("interchange/stablehlo/export/"):
+            yield "ValueError", i + 1, ("save_stablehlo: ",) if source.name.endswith("SaveStableHlo.cpp") else ("save_stablehlo: ", None, ": ")
         elif name == "refuse" and source.name.startswith("tools/calque-opt"):
             yield "tool", i + 1, ()
         elif name in ("warn", "printWarning") and "void" not in (found[i - 1].text, found[i - 3].text): # no declaration, no definition
