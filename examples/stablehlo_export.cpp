@@ -1,4 +1,5 @@
-// A network that is trained here and runs in JAX: it is written as StableHLO, with its step of training, and read again.
+// A network that is trained here and runs in JAX: it is written as StableHLO, with its step of training, and read
+// again.
 #include <calque/arrays.h>
 #include <calque/stablehlo.h>
 #include <calque/stablehlo_export.h>

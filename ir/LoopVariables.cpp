@@ -1,5 +1,6 @@
 // Makes one loop variable of two that hold the same array: the one that the next iteration takes, and the one that is
-// there after the loop. C++ loops are learnt with both, and an array that is in two variables can't be updated in place.
+// there after the loop. C++ loops are learnt with both, and an array that is in two variables can't be updated in
+// place.
 #include "ir/LoopVariables.h"
 #include "ir/Values.h"
 
@@ -235,9 +236,7 @@ struct MergeVariables : OpRewritePattern<WhileOp> {
       if (!loop.getResult(variable).use_empty() || decision.looksAt(variable))
         continue;
       // A loop variable that the decision looks at and that an iteration does not change is not known.
-      auto isOfBody = [&](unsigned i) {
-        return i < loop.getNumVariables() && !isa<BlockArgument>(Value(next[i]));
-      };
+      auto isOfBody = [&](unsigned i) { return i < loop.getNumVariables() && !isa<BlockArgument>(Value(next[i])); };
       if (!llvm::all_of(decision.variables(), isOfBody))
         continue;
       SmallVector<Value> deciding = valuesOf(next);

@@ -23,7 +23,8 @@ std::vector<double> wave(double frequency) {
 std::vector<double> observations() {
   std::vector<double> values(2 * kObservations);
   for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = std::sin(0.1 * static_cast<double>(i / 2) + static_cast<double>(i % 2)) + 0.05 * std::cos(7.0 * static_cast<double>(i));
+    values[i] = std::sin(0.1 * static_cast<double>(i / 2) + static_cast<double>(i % 2)) +
+                0.05 * std::cos(7.0 * static_cast<double>(i));
   return values;
 }
 
@@ -49,7 +50,9 @@ namespace {
 
 using Three = std::array<double, 3>;
 
-Three lorenz(const Three &s) { return {10.0 * (s[1] - s[0]), s[0] * (28.0 - s[2]) - s[1], s[0] * s[1] - 8.0 / 3.0 * s[2]}; }
+Three lorenz(const Three &s) {
+  return {10.0 * (s[1] - s[0]), s[0] * (28.0 - s[2]) - s[1], s[0] * s[1] - 8.0 / 3.0 * s[2]};
+}
 Three step(const Three &s, double length, const Three &k) {
   return {s[0] + length * k[0], s[1] + length * k[1], s[2] + length * k[2]};
 }
@@ -65,7 +68,8 @@ template <typename T> T opaque(T value) {
 double rk4() {
   Three s{opaque(1.0), 2, 0.5};
   for (int i = 0; i < kSteps; ++i) {
-    Three k1 = lorenz(s), k2 = lorenz(step(s, 0.005, k1)), k3 = lorenz(step(s, 0.005, k2)), k4 = lorenz(step(s, 0.01, k3));
+    Three k1 = lorenz(s), k2 = lorenz(step(s, 0.005, k1)), k3 = lorenz(step(s, 0.005, k2)),
+          k4 = lorenz(step(s, 0.01, k3));
     for (std::size_t j = 0; j < 3; ++j)
       s[j] += 0.01 / 6 * (k1[j] + 2.0 * k2[j] + 2.0 * k3[j] + k4[j]);
   }
@@ -166,8 +170,8 @@ double editDistanceByTable() {
     table[i * kWidth] = table[i] = static_cast<std::int32_t>(i);
   for (std::size_t i = 0; i < kWord; ++i)
     for (std::size_t j = 0; j < kWord; ++j)
-      table[(i + 1) * kWidth + j + 1] =
-          std::min(std::min(table[i * kWidth + j + 1], table[(i + 1) * kWidth + j]) + 1, table[i * kWidth + j] + (a[i] != b[j]));
+      table[(i + 1) * kWidth + j + 1] = std::min(std::min(table[i * kWidth + j + 1], table[(i + 1) * kWidth + j]) + 1,
+                                                 table[i * kWidth + j] + (a[i] != b[j]));
   return table.back();
 }
 
@@ -192,7 +196,8 @@ double softAlignment() {
     row[0] = 1e3;
     for (std::size_t j = 0; j < kSeries; ++j) {
       const double above = row[j + 1], left = row[j], least = std::min(std::min(above, left), diagonal);
-      const double soft = least - std::log(std::exp(least - above) + std::exp(least - left) + std::exp(least - diagonal));
+      const double soft =
+          least - std::log(std::exp(least - above) + std::exp(least - left) + std::exp(least - diagonal));
       row[j + 1] = soft + (a[i] - b[j]) * (a[i] - b[j]);
       diagonal = above;
     }

@@ -9,8 +9,8 @@
 namespace calque::benchmarks::hand {
 
 inline constexpr int kSteps = 1000, kOrbitSteps = 10000, kScanSteps = 10000, kDraws = 1000000, kSieve = 100000,
-                     kWord = 500, kSeries = 200, kObservations = 200, kCells = 1000, kHeatSteps = 1000,
-                     kPoints = 20000, kMostSteps = 100;
+                     kWord = 500, kSeries = 200, kObservations = 200, kCells = 1000, kHeatSteps = 1000, kPoints = 20000,
+                     kMostSteps = 100;
 inline constexpr std::uint64_t kSeed = 88172645463325252u;
 
 // The inputs.

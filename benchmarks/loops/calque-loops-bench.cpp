@@ -23,8 +23,7 @@ template <typename F, typename... Args> Case compiled(std::string name, F f, Arg
 }
 // The gradient's elements are added, so that there is one number to check.
 template <typename F, typename... Args> Case gradientOf(std::string name, F f, Args... args) {
-  return compiled(
-      std::move(name), [=](const auto &...x) { return sum(grad(f)(x...)); }, args...);
+  return compiled(std::move(name), [=](const auto &...x) { return sum(grad(f)(x...)); }, args...);
 }
 Case byHand(std::string name, double (*f)()) {
   return {name + "_by_hand", [=] { return Work{[=] { return scalar(f()); }, elementOf}; }};
@@ -85,7 +84,8 @@ Tensor kalman(const Tensor &noise, const Tensor &observations) {
 
 Tensor xorshift(const Tensor &seed) {
   Tensor x = seed;
-  const Tensor a = tensor<std::uint64_t>({13})[0], b = tensor<std::uint64_t>({7})[0], c = tensor<std::uint64_t>({17})[0];
+  const Tensor a = tensor<std::uint64_t>({13})[0], b = tensor<std::uint64_t>({7})[0],
+               c = tensor<std::uint64_t>({17})[0];
   for (Tensor i : range(hand::kDraws)) {
     x = x ^ (x << a);
     x = x ^ (x >> b);
@@ -194,19 +194,33 @@ int main(int argc, char **argv) {
   const Tensor matrix = asTensor(hand::matrix(), {3, 3});
   const Tensor re = asTensor(hand::grid(false), {hand::kPoints}), im = asTensor(hand::grid(true), {hand::kPoints});
   const Tensor seed = tensor<std::uint64_t>({hand::kSeed})[0], two = scalar<std::int64_t>(2);
-  return runCases({compiled("rk4", rungeKutta, start), byHand("rk4", hand::rk4), gradientOf("rk4_gradient", rungeKutta, start),
-                   compiled("kepler", kepler, planet), byHand("kepler", hand::kepler),
-                   gradientOf("kepler_gradient", kepler, planet), compiled("affine_scan", affineScan, matrix),
-                   byHand("affine_scan", hand::affineScan), gradientOf("affine_scan_gradient", affineScan, matrix),
-                   compiled("kalman", kalman, noise, seen), byHand("kalman", hand::kalman),
-                   gradientOf("kalman_gradient", kalman, noise, seen), compiled("xorshift", xorshift, seed),
-                   byHand("xorshift", hand::xorshift), compiled("edit_distance", editDistance, a, b),
+  return runCases({compiled("rk4", rungeKutta, start),
+                   byHand("rk4", hand::rk4),
+                   gradientOf("rk4_gradient", rungeKutta, start),
+                   compiled("kepler", kepler, planet),
+                   byHand("kepler", hand::kepler),
+                   gradientOf("kepler_gradient", kepler, planet),
+                   compiled("affine_scan", affineScan, matrix),
+                   byHand("affine_scan", hand::affineScan),
+                   gradientOf("affine_scan_gradient", affineScan, matrix),
+                   compiled("kalman", kalman, noise, seen),
+                   byHand("kalman", hand::kalman),
+                   gradientOf("kalman_gradient", kalman, noise, seen),
+                   compiled("xorshift", xorshift, seed),
+                   byHand("xorshift", hand::xorshift),
+                   compiled("edit_distance", editDistance, a, b),
                    byHand("edit_distance", hand::editDistance),
                    compiled("edit_distance_by_table", editDistanceByTable, a, b),
-                   byHand("edit_distance_by_table", hand::editDistanceByTable), compiled("sieve", sieve, two),
-                   byHand("sieve", hand::sieve), compiled("soft_alignment", softAlignment, x, y),
-                   byHand("soft_alignment", hand::softAlignment), gradientOf("soft_alignment_gradient", softAlignment, x, y),
-                   compiled("heat", heat, rod), byHand("heat", hand::heat), gradientOf("heat_gradient", heat, rod),
-                   compiled("mandelbrot", mandelbrot, re, im), byHand("mandelbrot", hand::mandelbrot)},
+                   byHand("edit_distance_by_table", hand::editDistanceByTable),
+                   compiled("sieve", sieve, two),
+                   byHand("sieve", hand::sieve),
+                   compiled("soft_alignment", softAlignment, x, y),
+                   byHand("soft_alignment", hand::softAlignment),
+                   gradientOf("soft_alignment_gradient", softAlignment, x, y),
+                   compiled("heat", heat, rod),
+                   byHand("heat", hand::heat),
+                   gradientOf("heat_gradient", heat, rod),
+                   compiled("mandelbrot", mandelbrot, re, im),
+                   byHand("mandelbrot", hand::mandelbrot)},
                   {}, argc, argv);
 }

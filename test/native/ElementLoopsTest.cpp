@@ -1,5 +1,5 @@
-// Loops that read and write elements of arrays: one kernel, which writes the arrays in place. C++ loops keep an array in
-// two variables, that of the next iteration and that after the loop, of which one is left.
+// Loops that read and write elements of arrays: one kernel, which writes the arrays in place. C++ loops keep an array
+// in two variables, that of the next iteration and that after the loop, of which one is left.
 #include "calque/arrays.h"
 #include "test/frontend/Testing.h"
 #include "test/native/SmallLoops.h"

@@ -107,9 +107,8 @@ TEST(SparseTriangular, SolutionsAreMapped) {
   const Tensor found = function(vmap([&](const Tensor &b) { return sparse::triangular_solve(a, b); }))(rights);
   for (std::int64_t i = 0; i < 4; ++i)
     expectNear(found[i], valuesOf(sparse::triangular_solve(a, rights[i])), 1e-14);
-  const Tensor other = function(vmap([&](const Tensor &v) {
-    return sparse::triangular_solve(sparse::Csr(v, a.pattern()), ramp());
-  }))(many);
+  const Tensor other = function(
+      vmap([&](const Tensor &v) { return sparse::triangular_solve(sparse::Csr(v, a.pattern()), ramp()); }))(many);
   expectNear(other[1], valuesOf(0.5 * sparse::triangular_solve(a, ramp())), 1e-14);
   expectNear(sparse::triangular_solve(a, zeros({6, 0}, DType::Float64)), {}, 0);
 }
@@ -119,8 +118,8 @@ TEST(IncompleteFactors, AreExactWithoutFill) {
   const Tensor b = ramp();
   expectNear(sparse::incomplete_lu(a)(b), valuesOf(linalg::solve(a.to_dense(), b)), 1e-14);
   expectNear(sparse::incomplete_cholesky(symmetric)(b), valuesOf(linalg::solve(symmetric.to_dense(), b)), 1e-14);
-  expectNear(sparse::incomplete_cholesky((general(DType::Float32) + general(DType::Float32).transposed()) * 0.5)(
-                 ramp(DType::Float32)),
+  expectNear(sparse::incomplete_cholesky((general(DType::Float32) + general(DType::Float32).transposed()) *
+                                         0.5)(ramp(DType::Float32)),
              valuesOf(linalg::solve(symmetric.to_dense(), b)), 1e-5);
 }
 

@@ -459,8 +459,8 @@ Values write(Emit &e) {
   }();
   for (std::size_t i = 0; i < e.op.num_results; ++i)
     if (!e.result(i).dtype)
-      e.refuse("its derivative keeps values on a stack, which StableHLO has not (operation '" +
-               std::string(e.op.name) + "')");
+      e.refuse("its derivative keeps values on a stack, which StableHLO has not (operation '" + std::string(e.op.name) +
+               "')");
   if (const auto found = rules->find(e.op.name); found != rules->end())
     return found->second->write(e);
   if (e.op.expression)
