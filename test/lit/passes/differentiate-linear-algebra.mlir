@@ -654,13 +654,13 @@ func.func @examples_of_eigh(%x0: tensor<?x?x?x?xf64>) -> (tensor<?x?x?xf64>, ten
 // CHECK-NEXT: %[[V17:.*]] = calque.contract %[[V0]], %[[A1]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
 // CHECK-NEXT: %[[V18:.*]] = calque.transpose %[[V17]] {permutation = array<i64: 0, 2, 1>}
 // CHECK-NEXT: %[[V19:.*]] = calque.sub %[[V17]], %[[V18]]
-// CHECK-NEXT: %[[V20:.*]] = calque.mul %[[V16]], %[[V19]]
+// CHECK-NEXT: %[[V20:.*]] = calque.mul %[[V19]], %[[V16]]
 // CHECK-NEXT: %[[V21:.*]] = calque.expand_dims %[[V1]] {axes = array<i64: 1>}
 // CHECK-NEXT: %[[V22:.*]] = calque.mul %[[V20]], %[[V21]]
 // CHECK-NEXT: %[[V23:.*]] = calque.contract %[[V2]], %[[A3]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 2>}
 // CHECK-NEXT: %[[V24:.*]] = calque.transpose %[[V23]] {permutation = array<i64: 0, 2, 1>}
 // CHECK-NEXT: %[[V25:.*]] = calque.sub %[[V23]], %[[V24]]
-// CHECK-NEXT: %[[V26:.*]] = calque.mul %[[V16]], %[[V25]]
+// CHECK-NEXT: %[[V26:.*]] = calque.mul %[[V25]], %[[V16]]
 // CHECK-NEXT: %[[V27:.*]] = calque.expand_dims %[[V1]] {axes = array<i64: 2>}
 // CHECK-NEXT: %[[V28:.*]] = calque.mul %[[V27]], %[[V26]]
 // CHECK-NEXT: %[[V29:.*]] = calque.add %[[V22]], %[[V28]]
@@ -717,11 +717,11 @@ func.func @svd(%x0: tensor<?x?x?xf64>, %g0: tensor<?x?x?xf64>, %g1: tensor<?x?xf
 // CHECK-NEXT: %[[V24:.*]] = calque.where %[[V17]], %[[V23]], %[[V22]]
 // CHECK-NEXT: %[[V25:.*]] = calque.transpose %[[V8]] {permutation = array<i64: 0, 2, 1>}
 // CHECK-NEXT: %[[V26:.*]] = calque.add %[[V8]], %[[V25]]
-// CHECK-NEXT: %[[V27:.*]] = calque.mul %[[V24]], %[[V26]]
+// CHECK-NEXT: %[[V27:.*]] = calque.mul %[[V26]], %[[V24]]
 // CHECK-NEXT: %[[V28:.*]] = calque.contract %[[V0]], %[[V27]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
 // CHECK-NEXT: %[[V29:.*]] = calque.transpose %[[V10]] {permutation = array<i64: 0, 2, 1>}
 // CHECK-NEXT: %[[V30:.*]] = calque.add %[[V10]], %[[V29]]
-// CHECK-NEXT: %[[V31:.*]] = calque.mul %[[V24]], %[[V30]]
+// CHECK-NEXT: %[[V31:.*]] = calque.mul %[[V30]], %[[V24]]
 // CHECK-NEXT: %[[V32:.*]] = calque.contract %[[V2]], %[[V31]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
 // CHECK-NEXT: %[[V33:.*]] = calque.contract %[[V0]], %[[V3]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
 // CHECK-NEXT: %[[V34:.*]] = calque.contract %[[V0]], %[[V33]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}

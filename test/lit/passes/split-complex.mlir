@@ -95,3 +95,61 @@ func.func @transforms(%z: tensor<?x3xcomplex<f64>>) -> tensor<?x3xcomplex<f64>> 
   %2 = calque.real_fourier %1 {divisor = 0 : i64, inner = 1.0 : f64} : (tensor<?x5xf64>) -> tensor<?x3xcomplex<f64>>
   return %2 : tensor<?x3xcomplex<f64>>
 }
+
+// The transposed matrix is the adjoint one of the conjugate matrix.
+// CHECK-LABEL: func.func @triangle
+// CHECK-DAG: %[[RE:.*]] = calque.part_of_pairs %arg0 {imaginary = false}
+// CHECK-DAG: %[[IM:.*]] = calque.part_of_pairs %arg0 {imaginary = true}
+// CHECK: %[[CONJ:.*]] = calque.neg %[[IM]]
+// CHECK: calque.triangular_solve_parts %[[RE]], %[[CONJ]], %{{.*}}, %{{.*}} {lower = true, transposed = true, unit_diagonal = false}
+func.func @triangle(%a: tensor<?x?xcomplex<f64>>, %b: tensor<?x?xcomplex<f64>>) -> tensor<?x?xcomplex<f64>> {
+  %x = calque.triangular_solve %a, %b {lower = true, transposed = true, unit_diagonal = false} : (tensor<?x?xcomplex<f64>>, tensor<?x?xcomplex<f64>>) -> tensor<?x?xcomplex<f64>>
+  return %x : tensor<?x?xcomplex<f64>>
+}
+
+// An inverse is what the factors make of the identity.
+// CHECK-LABEL: func.func @inverse
+// CHECK: %[[F:.*]], %[[G:.*]], %[[O:.*]] = calque.lu_factor_parts
+// CHECK: calque.lu_solve_parts %{{.*}}, %{{.*}}, %[[F]], %[[G]], %[[O]], %{{.*}}, %{{.*}} {transposed = false}
+func.func @inverse(%a: tensor<3x3xcomplex<f32>>) -> tensor<3x3xcomplex<f32>> {
+  %x = calque.matrix_inverse %a : (tensor<3x3xcomplex<f32>>) -> tensor<3x3xcomplex<f32>>
+  return %x : tensor<3x3xcomplex<f32>>
+}
+
+// Eigenvectors get the phase of their largest element; of an unknown number there is one more, which is 0.
+// CHECK-LABEL: func.func @eigenvectors
+// CHECK: %[[W:.*]], %[[V:.*]], %[[U:.*]] = calque.eigh_parts
+// CHECK: calque.pad %[[V]]
+// CHECK: %[[AT:.*]] = calque.argmax
+// CHECK: calque.take_along_axis
+// CHECK: calque.sqrt
+func.func @eigenvectors(%a: tensor<?x?xcomplex<f64>>) -> (tensor<?xf64>, tensor<?x?xcomplex<f64>>) {
+  %w, %v = calque.eigh %a : (tensor<?x?xcomplex<f64>>) -> (tensor<?xf64>, tensor<?x?xcomplex<f64>>)
+  return %w, %v : tensor<?xf64>, tensor<?x?xcomplex<f64>>
+}
+
+// Of singular vectors, V^H has the phases of U as far as there are some.
+// CHECK-LABEL: func.func @singular_vectors
+// CHECK-NOT: calque.pad
+// CHECK: calque.svd_parts
+// CHECK: calque.argmax
+// CHECK-LABEL: func.func @all_singular_vectors
+// CHECK: calque.svd_full_parts
+// CHECK: calque.argmax
+// CHECK: calque.contract
+func.func @singular_vectors(%a: tensor<3x2xcomplex<f64>>) -> (tensor<3x2xcomplex<f64>>, tensor<2xf64>, tensor<2x2xcomplex<f64>>) {
+  %u, %s, %v = calque.svd %a : (tensor<3x2xcomplex<f64>>) -> (tensor<3x2xcomplex<f64>>, tensor<2xf64>, tensor<2x2xcomplex<f64>>)
+  return %u, %s, %v : tensor<3x2xcomplex<f64>>, tensor<2xf64>, tensor<2x2xcomplex<f64>>
+}
+func.func @all_singular_vectors(%a: tensor<3x2xcomplex<f64>>) -> (tensor<3x3xcomplex<f64>>, tensor<2xf64>, tensor<2x2xcomplex<f64>>) {
+  %u, %s, %v = calque.svd_full %a : (tensor<3x2xcomplex<f64>>) -> (tensor<3x3xcomplex<f64>>, tensor<2xf64>, tensor<2x2xcomplex<f64>>)
+  return %u, %s, %v : tensor<3x3xcomplex<f64>>, tensor<2xf64>, tensor<2x2xcomplex<f64>>
+}
+
+// The exponential is that of a real matrix of twice the size.
+// CHECK-LABEL: func.func @exponential
+// CHECK: calque.expm %{{.*}} : (tensor<6x6xf64>) -> tensor<6x6xf64>
+func.func @exponential(%a: tensor<3x3xcomplex<f64>>) -> tensor<3x3xcomplex<f64>> {
+  %x = calque.expm %a : (tensor<3x3xcomplex<f64>>) -> tensor<3x3xcomplex<f64>>
+  return %x : tensor<3x3xcomplex<f64>>
+}
