@@ -484,7 +484,7 @@ TEST(LinalgComplex, LargeMatricesNeedLapack) {
     const Tensor small = identity(17, DType::Complex64), large = identity(33, DType::Complex64);
     EXPECT_MESSAGE(LinAlgError, "cholesky: a matrix of size 33 needs LAPACK",
                    (void)linalg::cholesky(large).to_vector<std::complex<float>>());
-    EXPECT_MESSAGE(LinAlgError, "eigh: a matrix of size 17 needs LAPACK",
+    EXPECT_MESSAGE(LinAlgError, "eigvalsh: a matrix of size 17 needs LAPACK",
                    (void)linalg::eigvalsh(small).to_vector<float>());
     EXPECT_MESSAGE(LinAlgError, "eigvals: a matrix of size 17 needs LAPACK",
                    (void)linalg::eigvals(small).to_vector<std::complex<float>>());

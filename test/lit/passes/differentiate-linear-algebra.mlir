@@ -574,7 +574,7 @@ func.func @examples_of_qr_complete(%x0: tensor<?x?x?x?xf64>) -> (tensor<?x?x?x?x
 // CHECK-NEXT: %[[V12:.*]] = calque.div %[[V11]], %[[V10]]
 // CHECK-NEXT: %[[V13:.*]] = calque.constant  {value = dense<0.000000e+00> : tensor<f64>}
 // CHECK-NEXT: %[[V14:.*]] = calque.where %[[V8]], %[[V13]], %[[V12]]
-// CHECK-NEXT: %[[V15:.*]] = calque.mul %[[V14]], %[[V2]]
+// CHECK-NEXT: %[[V15:.*]] = calque.mul %[[V2]], %[[V14]]
 // CHECK-NEXT: %[[V16:.*]] = calque.contract %[[V1]], %[[V15]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
 // CHECK-NEXT: %[[V17:.*]] = calque.expand_dims %[[A1]] {axes = array<i64: 1>}
 // CHECK-NEXT: %[[V18:.*]] = calque.mul %[[V1]], %[[V17]]
@@ -614,7 +614,7 @@ func.func @eigh(%x0: tensor<?x?x?xf64>, %g0: tensor<?x?xf64>, %g1: tensor<?x?x?x
 // CHECK-NEXT: %[[V19:.*]] = calque.div %[[V18]], %[[V17]]
 // CHECK-NEXT: %[[V20:.*]] = calque.constant  {value = dense<0.000000e+00> : tensor<f64>}
 // CHECK-NEXT: %[[V21:.*]] = calque.where %[[V15]], %[[V20]], %[[V19]]
-// CHECK-NEXT: %[[V22:.*]] = calque.mul %[[V21]], %[[V7]]
+// CHECK-NEXT: %[[V22:.*]] = calque.mul %[[V7]], %[[V21]]
 // CHECK-NEXT: %[[V23:.*]] = calque.contract %[[V1]], %[[V22]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
 // CHECK-NEXT: return %[[V9]], %[[V23]]
 func.func @tangent_of_eigh(%x0: tensor<?x?x?xf64>, %t0: tensor<?x?x?xf64>) -> (tensor<?x?xf64>, tensor<?x?x?xf64>) {
@@ -718,10 +718,10 @@ func.func @svd(%x0: tensor<?x?x?xf64>, %g0: tensor<?x?x?xf64>, %g1: tensor<?x?xf
 // CHECK-NEXT: %[[V25:.*]] = calque.transpose %[[V8]] {permutation = array<i64: 0, 2, 1>}
 // CHECK-NEXT: %[[V26:.*]] = calque.add %[[V8]], %[[V25]]
 // CHECK-NEXT: %[[V27:.*]] = calque.mul %[[V26]], %[[V24]]
-// CHECK-NEXT: %[[V28:.*]] = calque.contract %[[V0]], %[[V27]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
 // CHECK-NEXT: %[[V29:.*]] = calque.transpose %[[V10]] {permutation = array<i64: 0, 2, 1>}
 // CHECK-NEXT: %[[V30:.*]] = calque.add %[[V10]], %[[V29]]
 // CHECK-NEXT: %[[V31:.*]] = calque.mul %[[V30]], %[[V24]]
+// CHECK-NEXT: %[[V28:.*]] = calque.contract %[[V0]], %[[V27]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
 // CHECK-NEXT: %[[V32:.*]] = calque.contract %[[V2]], %[[V31]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
 // CHECK-NEXT: %[[V33:.*]] = calque.contract %[[V0]], %[[V3]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
 // CHECK-NEXT: %[[V34:.*]] = calque.contract %[[V0]], %[[V33]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
