@@ -20,7 +20,7 @@ def main(root):
              if path.suffix in (".h", ".cpp", ".td", ".def", ".txt", ".cmake", ".in")}
     faults, operations = [], 0
     for record, text in files.items():
-        for name, mnemonic, kernel in re.findall(r'def Calque_(\w+)Op\s+: Calque_(?:Library|Matrix|SpectralPairs)Op<"(\w+)", "\w+", "(\w+)"', text):
+        for name, mnemonic, kernel in re.findall(r'def Calque_(\w+)Op\s+: Calque_(?:Library|Matrix|MatrixParts|SpectralPairs)Op<"(\w+)", "\w+", "(\w+)"', text):
             operations += 1
             word = re.compile(r"\b(?:%s|%s|%sOp|%s)\b" % (mnemonic, name, name, kernel), re.I)
             for path, other in files.items():
