@@ -190,6 +190,8 @@ TEST(LinalgComplex, UnitaryFactorsHaveSmallResiduals) {
   for (DType dtype : kFloats)
     for (auto [m, n] : kShapes)
       for (const Shape &batch : {Shape{}, Shape{2, 9}}) {
+        if (std::max(m, n) > 17 && !batch.empty())
+          continue;
         SCOPED_TRACE(std::string(name_of(dtype)) + " [" + std::to_string(m) + "," + std::to_string(n) + "], batch " +
                      batch.str());
         Tensor a = randomComplex(random, dtype, with(batch, {m, n}));
