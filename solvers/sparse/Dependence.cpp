@@ -114,10 +114,9 @@ std::optional<double> valueOf(const ElementExpression &e, const std::vector<doub
   }
   const std::string_view f = e.function;
   if (x.size() == 1)
-    return f == "neg"          ? std::optional(-x[0])
-           : f == "logicalNot" ? std::optional(double(x[0] == 0))
-           : f == "castTo"     ? std::optional(x[0])
-                               : std::nullopt;
+    return f == "neg" ? std::optional(-x[0]) : f == "logicalNot" ? std::optional(double(x[0] == 0))
+           : f == "castTo" ? std::optional(x[0])
+                           : std::nullopt;
   if (x.size() == 3 && f == "select")
     return x[0] != 0 ? x[1] : x[2];
   if (x.size() != 2)
@@ -256,7 +255,8 @@ bool Dependences::moved(const ProgramOperation &op, const Operands &in, std::vec
       }
     }
   } else if (name == "pad" || name == "slice_put") {
-    Sizes starts = list(op, name == "pad" ? "low" : "starts"), steps = name == "pad" ? Sizes() : list(op, "strides");
+    Sizes starts = list(op, name == "pad" ? "low" : "starts"),
+          steps = name == "pad" ? Sizes() : list(op, "strides");
     from[0].assign(static_cast<std::size_t>(result.count()), {-1, 0});
     const Sizes strides = stridesOf(result.sizes);
     forEach(in[0]->sizes, [&](std::int64_t number, const Sizes &index) {
@@ -558,8 +558,10 @@ std::vector<Dependence> Dependences::branches(const ProgramOperation &op, const 
   std::vector<Dependence> given;
   for (std::size_t i = 1; i < in.size(); ++i)
     given.push_back(*in[i]);
-  std::vector<Dependence> made = run(*op.attribute<std::shared_ptr<const RecordedProgram>>("then"), given);
-  const std::vector<Dependence> other = run(*op.attribute<std::shared_ptr<const RecordedProgram>>("otherwise"), given);
+  std::vector<Dependence> made =
+      run(*op.attribute<std::shared_ptr<const RecordedProgram>>("then"), given);
+  const std::vector<Dependence> other =
+      run(*op.attribute<std::shared_ptr<const RecordedProgram>>("otherwise"), given);
   const Dependence condition{{}, {all({in[0]})}, {}, true};
   for (std::size_t i = 0; i < made.size(); ++i)
     made[i] = united(united(made[i], other[i]), condition);
@@ -576,9 +578,7 @@ std::vector<Dependence> Dependences::loop(const ProgramOperation &op, const Oper
   for (const Dependence *each : in)
     state.push_back(*each);
   const Id everything = all(in);
-  auto found = [&] {
-    return std::vector<Dependence>(state.begin(), state.begin() + static_cast<std::ptrdiff_t>(count));
-  };
+  auto found = [&] { return std::vector<Dependence>(state.begin(), state.begin() + static_cast<std::ptrdiff_t>(count)); };
   bool isFollowed = true;
   while (true) {
     if (work_ > kMostWork) {
@@ -622,8 +622,7 @@ std::vector<Dependence> Dependences::apply(const ProgramOperation &op, const Ope
   bool isSized = true;
   for (std::size_t i = 0; i < op.num_results; ++i) {
     const ProgramType &type = program.types[op.first_result + i];
-    results[i].isWhole =
-        !type.dtype || std::find(type.sizes.begin(), type.sizes.end(), kUnknownSize) != type.sizes.end();
+    results[i].isWhole = !type.dtype || std::find(type.sizes.begin(), type.sizes.end(), kUnknownSize) != type.sizes.end();
     results[i].sets = {0};
     if (!results[i].isWhole)
       results[i].sizes = type.sizes;
@@ -636,8 +635,9 @@ std::vector<Dependence> Dependences::apply(const ProgramOperation &op, const Ope
   }
   if (op.name == "iota" && isSized) {
     const auto axis = static_cast<std::size_t>(axisOf(op, results[0].sizes.size()));
-    forEach(results[0].sizes,
-            [&](std::int64_t, const Sizes &index) { results[0].known.push_back(static_cast<double>(index[axis])); });
+    forEach(results[0].sizes, [&](std::int64_t, const Sizes &index) {
+      results[0].known.push_back(static_cast<double>(index[axis]));
+    });
     return results;
   }
   bool isConstant = true, isKnown = true;
