@@ -58,8 +58,8 @@ std::pair<Tensor, Tensor> improve(const Tensor &forces) {
   return {gather(costs, best), gather(tries, best)};
 }
 
-// The concentrations at t = 40 by implicit Euler with steps that grow. Each step solves its equations by Newton's method,
-// and has the derivatives of the solution.
+// The concentrations at t = 40 by implicit Euler with steps that grow. Each step solves its equations by Newton's
+// method, and has the derivatives of the solution.
 Tensor reaction(const Tensor &rates) {
   auto change = [&](const Tensor &y) {
     Tensor a = rates[0] * y[0], b = rates[1] * y[1] * y[2], c = rates[2] * square(y[1]);

@@ -61,13 +61,13 @@ int main() {
 
   // NIST, Statistical Reference Datasets: Misra1a and MGH09, from the first, distant start. The certified parameters
   // are 238.94212918 and 5.5015643181e-4, and 0.19280693458, 0.19128232873, 0.12305650693 and 0.13606233068.
-  Tensor x1 = tensor<double>({77.6, 114.9, 141.1, 190.8, 239.9, 289, 332.8, 378.4, 434.8, 477.3, 536.8, 593.1, 689.1, 760});
+  Tensor x1 =
+      tensor<double>({77.6, 114.9, 141.1, 190.8, 239.9, 289, 332.8, 378.4, 434.8, 477.3, 536.8, 593.1, 689.1, 760});
   Tensor y1 =
       tensor<double>({10.07, 14.73, 17.94, 23.93, 29.61, 35.18, 40.02, 44.82, 50.76, 55.05, 61.01, 66.4, 75.47, 81.78});
   auto misra = [&](const Tensor &b) { return b[0] * (1 - exp(-b[1] * x1)) - y1; };
   Tensor x2 = tensor<double>({4, 2, 1, 0.5, 0.25, 0.167, 0.125, 0.1, 0.0833, 0.0714, 0.0625});
-  Tensor y2 =
-      tensor<double>({0.1957, 0.1947, 0.1735, 0.16, 0.0844, 0.0627, 0.0456, 0.0342, 0.0323, 0.0235, 0.0246});
+  Tensor y2 = tensor<double>({0.1957, 0.1947, 0.1735, 0.16, 0.0844, 0.0627, 0.0456, 0.0342, 0.0323, 0.0235, 0.0246});
   auto enzyme = [&](const Tensor &b) { return b[0] * (x2 * x2 + x2 * b[1]) / (x2 * x2 + x2 * b[2] + b[3]) - y2; };
   const solvers::LeastSquaresOptions exact{.ftol = 1e-15, .xtol = 1e-12, .gtol = 0};
   auto certified = function([&] {

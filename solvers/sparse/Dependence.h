@@ -33,10 +33,10 @@ private:
 
 // What is known of a value of the program.
 struct Dependence {
-  std::vector<std::int64_t> sizes;  // empty for one whose sizes are not known, too
-  std::vector<IndexSets::Id> sets;  // of each element, or one for all
-  std::vector<double> known;        // the elements, or one for all; empty: not known
-  bool isWhole = false;             // the sizes are not known: one set for all
+  std::vector<std::int64_t> sizes; // empty for one whose sizes are not known, too
+  std::vector<IndexSets::Id> sets; // of each element, or one for all
+  std::vector<double> known;       // the elements, or one for all; empty: not known
+  bool isWhole = false;            // the sizes are not known: one set for all
   bool isConstant() const { return sets.size() == 1 && sets[0] == 0; }
   IndexSets::Id at(std::int64_t i) const { return sets.size() == 1 ? sets[0] : sets[static_cast<std::size_t>(i)]; }
   double knownAt(std::int64_t i) const { return known.size() == 1 ? known[0] : known[static_cast<std::size_t>(i)]; }

@@ -58,7 +58,8 @@ Pattern patternOf(const char *what, const std::function<Tensor(const Tensor &, c
       parameters[1].sets[static_cast<std::size_t>(j)] = dependences.sets().single(static_cast<std::int32_t>(j));
     const detail::Dependence result = dependences.run(*made.program, parameters)[0];
     if (result.isWhole || result.sizes.size() != 1)
-      fail<ShapeError>(absl::StrCat(what, ": the function returns ", made.program->types[made.program->results[0]].str(),
+      fail<ShapeError>(absl::StrCat(what, ": the function returns ",
+                                    made.program->types[made.program->results[0]].str(),
                                     ", and must return a vector of known size"));
     std::size_t count = 0;
     for (std::int64_t i = 0; i < result.sizes[0]; ++i)
@@ -73,7 +74,8 @@ Pattern patternOf(const char *what, const std::function<Tensor(const Tensor &, c
       }
     return Pattern(result.sizes[0], n, rows, columns);
   } catch (const detail::IndexSets::TooLarge &) {
-    fail<ValueError>(absl::StrCat(what, ": the pattern that is found has more than 100 million places; give one of your own"));
+    fail<ValueError>(
+        absl::StrCat(what, ": the pattern that is found has more than 100 million places; give one of your own"));
   }
 }
 

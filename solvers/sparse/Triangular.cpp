@@ -117,7 +117,8 @@ const Operation &substitutionFor(const TriangularSolveOptions &options) {
       };
       made[i].operation = std::make_unique<Operation>(OperationDefinition{
           .name = absl::StrCat("sparse_triangular_solve_", made[i].options.lower ? "lower" : "upper",
-                               made[i].options.transpose ? "_transposed" : "", made[i].options.unit_diagonal ? "_unit" : ""),
+                               made[i].options.transpose ? "_transposed" : "",
+                               made[i].options.unit_diagonal ? "_unit" : ""),
           .types = [](const std::vector<TensorSpec<>> &in) { return std::vector<TensorSpec<>>{in[4]}; },
           .kernel = substituteKernel,
           .data = &kept[i],
@@ -125,7 +126,8 @@ const Operation &substitutionFor(const TriangularSolveOptions &options) {
     }
     return made;
   }();
-  return *kinds[(options.lower ? 4U : 0U) + (options.transpose ? 2U : 0U) + (options.unit_diagonal ? 1U : 0U)].operation;
+  return *kinds[(options.lower ? 4U : 0U) + (options.transpose ? 2U : 0U) + (options.unit_diagonal ? 1U : 0U)]
+              .operation;
 }
 
 Tensor constantOf(const std::vector<std::int64_t> &numbers) {
@@ -258,9 +260,9 @@ Csr factorsOf(const char *what, const Csr &a, bool isCholesky) {
                         return code == kNoMemory ? "there is not enough memory for incomplete factors" : fault;
                       }});
   };
-  static const Operation cholesky = make(
-      "sparse_incomplete_cholesky", factorKernel<true>,
-      "incomplete_cholesky: the diagonal has a number that is not positive, or the matrix one that is not finite");
+  static const Operation cholesky =
+      make("sparse_incomplete_cholesky", factorKernel<true>,
+           "incomplete_cholesky: the diagonal has a number that is not positive, or the matrix one that is not finite");
   static const Operation lu =
       make("sparse_incomplete_lu", factorKernel<false>, "incomplete_lu: a pivot is 0, or is not finite");
   const Pattern &pattern = a.pattern();
@@ -276,12 +278,12 @@ Tensor triangular_solve(const Csr &a, const Operand &right, TriangularSolveOptio
   const Tensor b = right.toTensor(a.values().dtype());
   const Pattern &pattern = a.pattern();
   if (b.dtype() != a.values().dtype())
-    fail<DTypeError>(absl::StrCat("sparse::triangular_solve: the values are ", describe(a.values()), " and b is ", describe(b),
-                                  "; they must have one element type"));
+    fail<DTypeError>(absl::StrCat("sparse::triangular_solve: the values are ", describe(a.values()), " and b is ",
+                                  describe(b), "; they must have one element type"));
   requireSquare(what, pattern);
   if ((b.rank() != 1 && b.rank() != 2) || !b.size().is_known() || b.shape()[0] != pattern.rows())
-    fail<ShapeError>(absl::StrCat("sparse::triangular_solve: the matrix is [", pattern.rows(), ",", pattern.columns(), "] and b ",
-                                  describe(b), "; b must be [n] or [n,k], of known sizes"));
+    fail<ShapeError>(absl::StrCat("sparse::triangular_solve: the matrix is [", pattern.rows(), ",", pattern.columns(),
+                                  "] and b ", describe(b), "; b must be [n] or [n,k], of known sizes"));
   const std::vector<std::int64_t> places = middlesOf(pattern);
   if (!options.unit_diagonal)
     requireDiagonal(what, pattern, places);
@@ -309,9 +311,7 @@ Tensor triangular_solve(const Csr &a, const Operand &right, TriangularSolveOptio
 std::function<Tensor(const Tensor &)> incomplete_cholesky(const Csr &a, SourceLocation where) {
   CallSite site(where, "incomplete_cholesky");
   const Csr l = factorsOf("incomplete_cholesky", a, true);
-  return [l](const Tensor &v) {
-    return triangular_solve(l, triangular_solve(l, v), {.transpose = true});
-  };
+  return [l](const Tensor &v) { return triangular_solve(l, triangular_solve(l, v), {.transpose = true}); };
 }
 
 std::function<Tensor(const Tensor &)> incomplete_lu(const Csr &a, SourceLocation where) {
