@@ -54,7 +54,9 @@ inline std::int64_t axisOf(const ProgramOperation &op, std::size_t rank) {
   const auto axis = op.attribute<std::int64_t>("axis");
   return axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
 }
-inline Sizes list(const ProgramOperation &op, std::string_view name) { return op.attribute<std::vector<std::int64_t>>(name); }
+inline Sizes list(const ProgramOperation &op, std::string_view name) {
+  return op.attribute<std::vector<std::int64_t>>(name);
+}
 inline Sizes axesOf(const ProgramOperation &op, std::string_view name, std::size_t rank) {
   Sizes axes = list(op, name);
   if (axes.empty())
