@@ -1,39 +1,13 @@
 #include "test/fuzz/Generator.h"
 
+#include "test/Matrices.h"
 #include "test/fuzz/Builder.h"
 
 #include <map>
-#include <set>
 
 namespace calque::fuzz {
 
-bool isOfMatrices(OpId op) {
-  static const std::set<std::string_view> operations = {
-      "cholesky",
-      "triangular_solve",
-      "lu_factor",
-      "lu_solve",
-      "matrix_inverse",
-      "determinant",
-      "adjugate",
-      "slogdet",
-      "qr",
-      "qr_complete",
-      "eigh",
-      "svd",
-      "svd_full",
-      "pseudo_inverse",
-      "expm",
-      "eig",
-      "schur",
-      "sylvester",
-      "sqrtm",
-      "logm",
-      "banded_solve",
-      "positive_banded_solve",
-  };
-  return operations.contains(schema::schemaOf(op).mnemonic);
-}
+bool isOfMatrices(OpId op) { return testing::kOfMatrices.contains(schema::schemaOf(op).mnemonic); }
 
 std::string_view hookReason(OpId op) {
   static const std::map<std::string_view, std::string_view> reasons = {
