@@ -127,6 +127,35 @@ TEST(LinalgComplexDerivatives, OfFunctionsOfMatrices) {
 }
 
 // A projector does not depend on phases, and its gradient is right even where eigenvalues inside of it repeat.
+// Those without derivatives are mapped over examples, too.
+TEST(LinalgComplexDerivatives, ManyExamplesOfCompleteFactors) {
+  std::mt19937 random(17);
+  auto partsOf = [](const std::vector<Tensor> &all) {
+    std::vector<Tensor> parts;
+    for (const Tensor &x : all) {
+      parts.push_back(is_complex(x.dtype()) ? real(x) : x);
+      if (is_complex(x.dtype()))
+        parts.push_back(imag(x));
+    }
+    return parts;
+  };
+  expectBatched({{[=](const std::vector<Tensor> &x) {
+                    const auto [q, r] = linalg::qr(complex(x[0], x[1]), {.complete = true});
+                    return partsOf({q, r});
+                  },
+                  drawn(random, {{4, 3}}), true},
+                 {[=](const std::vector<Tensor> &x) {
+                    const auto [u, s, vh] = linalg::svd(complex(x[0], x[1]), {.full_matrices = true});
+                    return partsOf({u, s, vh});
+                  },
+                  drawn(random, {{3, 5}}), true},
+                 {[=](const std::vector<Tensor> &x) {
+                    const auto [t, z] = linalg::schur(complex(x[0], x[1]));
+                    return partsOf({t, z});
+                  },
+                  drawn(random, {{4, 4}}), true}});
+}
+
 TEST(LinalgComplexDerivatives, TheGradientOfALossWithoutPhasesIsHermitian) {
   std::mt19937 random(15);
   const Tensor a = hermitian(randomComplex(random, DType::Float64, {5, 5})),
