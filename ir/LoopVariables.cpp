@@ -34,6 +34,9 @@ public:
     for (BlockArgument argument : condition.getArguments())
       if (!argument.use_empty())
         used.push_back(argument.getArgNumber());
+    for (Operation &op : condition.without_terminator())
+      if (auto less = dyn_cast<LessOp>(op); less && isAsserted(less, loop))
+        asserted.insert(less);
   }
   bool looksAt(unsigned variable) const { return llvm::is_contained(used, variable); }
   ArrayRef<unsigned> variables() const { return used; }
@@ -54,9 +57,33 @@ public:
   }
 
 private:
-  static std::optional<APInt> evaluate(Operation *op, const llvm::DenseMap<Value, APInt> &known) {
+  // Whether the call fails unless a variable is below a limit after the loop, too. So where the loop ends it is not for
+  // the limit, or nothing sees what it leaves.
+  static bool isAsserted(LessOp less, WhileOp loop) {
+    auto variable = dyn_cast<BlockArgument>(less.getLhs());
+    std::optional<APInt> limit = integerAt(less.getRhs());
+    if (!variable || !limit || variable.getArgNumber() >= loop.getNumVariables())
+      return false;
+    auto isLimit = [&](Value value) {
+      std::optional<APInt> other = integerAt(value);
+      return other && other->getBitWidth() == limit->getBitWidth() && *other == *limit;
+    };
+    for (Operation *user : loop.getResult(variable.getArgNumber()).getUsers())
+      if (auto reached = dyn_cast<GreaterEqualOp>(user);
+          reached && reached.getLhs() == loop.getResult(variable.getArgNumber()) && isLimit(reached.getRhs()))
+        for (Operation *isNot : reached->getUsers())
+          if (isa<LogicalNotOp>(isNot) && llvm::any_of(isNot->getUsers(), [&](Operation *check) {
+                return isa<AssertOp>(check) && check->getBlock() == loop->getBlock();
+              }))
+            return true;
+    return false;
+  }
+
+  std::optional<APInt> evaluate(Operation *op, const llvm::DenseMap<Value, APInt> &known) const {
     if (isa<ConstantOp>(op))
       return integerAt(op->getResult(0));
+    if (asserted.contains(op))
+      return APInt(1, 1);
     if (!isa<EqualOp, NotEqualOp, LogicalAndOp, LogicalOrOp, LogicalNotOp>(op))
       return std::nullopt;
     SmallVector<APInt> operands;
@@ -78,6 +105,7 @@ private:
 
   Block &condition;
   SmallVector<unsigned> used;
+  llvm::SmallDenseSet<Operation *> asserted;
 };
 
 // The array that an operation gives with some of its elements changed.

@@ -73,12 +73,13 @@ private:
     for (Value operand : op->getOperands())
       if (!isSmall(operand) && !(onlyReads ? isReadable(operand) : isCurrent(operand)))
         return false;
-    if (auto gather = dyn_cast<ir::GatherOp>(op); gather && !isSmall(gather.getResult())) {
-      auto number = arrays.numbers.find(gather.getX());
+    if ((isa<ir::GatherOp>(op) || isIdentity(op)) && !isSmall(op->getResult(0))) {
+      Value array = op->getOperand(0), slice = op->getResult(0);
+      auto number = arrays.numbers.find(array);
       if (number != arrays.numbers.end() && readOnly.contains(number->second))
-        addReadOnly(gather.getResult());
+        addReadOnly(slice);
       else
-        sliced[gather.getResult()] = gather.getX();
+        sliced[slice] = array;
       return true;
     }
     if (Value x = updatedBy(op); x && !isSmall(x)) {

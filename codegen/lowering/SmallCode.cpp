@@ -55,7 +55,9 @@ SmallVector<SmallValue> SmallCode::emit(Operation *op, OpBuilder &builder, Array
   if (auto iota = dyn_cast<ir::IotaOp>(op))
     return {emitter.iota(iota)};
   if (auto size = dyn_cast<ir::AxisSizeOp>(op))
-    return {emitter.axisSize(size)};
+    return {emitter.sizes(op, size.getAxes(), operands[0])};
+  if (auto size = dyn_cast<ir::SizeOfOp>(op))
+    return {emitter.sizes(op, {static_cast<int64_t>(size.getAxis())}, operands[0])};
   if (auto check = dyn_cast<ir::AssertOp>(op)) {
     emitter.check(check, operands[0]);
     return {};

@@ -261,17 +261,29 @@ SmallValue SmallEmitter::iota(ir::IotaOp op) {
   return numbers;
 }
 
-SmallValue SmallEmitter::axisSize(ir::AxisSizeOp op) {
+SmallValue SmallEmitter::sizes(Operation *op, ArrayRef<int64_t> axes, const SmallValue &x) {
   int64_t count = 1;
-  ArrayRef<int64_t> shape = dimsOf(op.getX());
+  Value unknown;
+  ArrayRef<int64_t> shape = dimsOf(op->getOperand(0));
   for (auto [i, size] : llvm::enumerate(shape)) {
     auto isNamed = [&](int64_t axis) {
       return normalAxis(axis, static_cast<int64_t>(shape.size())) == static_cast<int64_t>(i);
     };
-    if (op.getAxes().empty() || llvm::any_of(op.getAxes(), isNamed))
-      count *= size;
+    if (!axes.empty() && !llvm::any_of(axes, isNamed))
+      continue;
+    Size known = x.isArray() ? x.sizes[i] : context.sizes.constant(size);
+    if (std::optional<int64_t> constant = constantOf(known)) {
+      count *= *constant;
+      continue;
+    }
+    Value factor =
+        arith::IndexCastOp::create(builder, location, builder.getI64Type(), context.sizes.value(known)).getResult();
+    unknown = unknown ? s.mul(unknown, factor) : factor;
   }
-  return {{s.constant(count, scalarType(op.getResult()))}, {}, {}, {}};
+  Value product = word(count);
+  if (unknown)
+    product = s.mul(product, unknown);
+  return {{s.castTo(product, scalarType(op->getResult(0)))}, {}, {}, {}};
 }
 
 void SmallEmitter::check(ir::AssertOp op, const SmallValue &holds) {

@@ -47,7 +47,7 @@ struct SmallEmitter {
   SmallValue iota(ir::IotaOp op);
 
   // The number of elements along axes.
-  SmallValue axisSize(ir::AxisSizeOp op);
+  SmallValue sizes(mlir::Operation *op, llvm::ArrayRef<int64_t> axes, const SmallValue &x);
 
   void check(ir::AssertOp op, const SmallValue &holds);
 

@@ -186,8 +186,7 @@ static std::optional<int64_t> costOfSlices(const NamedSlices &named, Operation *
   return countOf(slices) * (isSmall(named.x) ? countOf(named.x) : 1) + 2 * countOf(named.indices);
 }
 
-// Whether an operation gives on what it takes, as it is.
-static bool isIdentity(Operation *op) { return isa<ir::BarrierOp, ir::StopGradientOp>(op); }
+bool isIdentity(Operation *op) { return isa<ir::BarrierOp, ir::StopGradientOp>(op); }
 
 bool mayFail(Operation *op) {
   if (isa<ir::CondOp, ir::WhileOp>(op)) // what is within may
@@ -297,6 +296,8 @@ std::optional<int64_t> smallCost(Operation *op) {
   }
   if (std::optional<NamedSlices> named = namedSlicesOf(op))
     return costOfSlices(*named, op);
+  if (isIdentity(op) && !isSmall(op->getResult(0)))
+    return 1;
   // A slice of an array stays where it is.
   if (auto gather = dyn_cast<ir::GatherOp>(op); gather && !isSmall(gather.getResult())) {
     const bool isSlice = gather.getAxis() == 0 && LinalgBuilder::rankOf(gather.getIndices()) == 0 &&
@@ -329,8 +330,8 @@ std::optional<int64_t> smallCost(Operation *op) {
   }
   if (isa<ir::IotaOp>(op))
     return countOf(op->getResult(0));
-  if (isa<ir::AxisSizeOp>(op))
-    return LinalgBuilder::typeOf(op->getOperand(0)).hasStaticShape() ? std::optional<int64_t>(0) : std::nullopt;
+  if (isa<ir::AxisSizeOp, ir::SizeOfOp>(op)) // arrays have the sizes that the types don't know
+    return LinalgBuilder::rankOf(op->getOperand(0));
   if (std::optional<schema::Movement> movement = movementOf(op))
     return isOwn(op->getOperands()) ? 0 : countOf(op->getResult(0));
   if (!isOwn(op->getOperands()))

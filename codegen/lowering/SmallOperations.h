@@ -70,6 +70,9 @@ struct NamedSlices {
 };
 std::optional<NamedSlices> namedSlicesOf(mlir::Operation *op);
 
+// Whether an operation gives on what it takes, as it is.
+bool isIdentity(mlir::Operation *op);
+
 // Whether a call can fail at an operation.
 bool mayFail(mlir::Operation *op);
 

@@ -62,8 +62,8 @@ public:
 
   // Whether all axes are taken whole.
   bool areAll() const { return used == 0; }
-  // Whether the same element may be named several times.
-  bool mayRepeat() const { return numTensors > 0; }
+  // Whether the same element may be named several times: by indices, of which there is more than one.
+  bool mayRepeat(const Tensor &indices) const { return numTensors > 0 && indices.rank() > 1; }
 
   Tensor read() const {
     if (areAll())
@@ -302,7 +302,7 @@ Tensor At::multiply(const Operand &v) const {
   return updated(
       x_, places_, v, [](const Tensor &x, const Tensor &v) { return x * v; },
       [](const Places &places, const Tensor &indices, const Tensor &v) {
-        if (!places.mayRepeat())
+        if (!places.mayRepeat(indices))
           return scatter_nd_set(places.x, indices, gather_nd(places.x, indices) * v);
         // The last of equal indices has the product of all. Products of floats are of float64: one that has an exponent
         // of its own type may have none on the way.
@@ -314,6 +314,12 @@ Tensor At::multiply(const Operand &v) const {
 
 Tensor At::divide(const Operand &v) const {
   ArrayCall call(v, "at");
+  if (!conditionOf(x_, places_, call)) {
+    const Places places(x_, places_, call);
+    const Tensor indices = places.areAll() ? Tensor() : places.indices();
+    if (indices.defined() && !places.mayRepeat(indices))
+      return scatter_nd_set(places.x, indices, gather_nd(places.x, indices) / places.values(v, indices));
+  }
   // By the product of those of equal indices, in float64, where no product of so many overflows; quotients of integers
   // of up to 32 bits are exact there. Wider integers have no such type.
   const DType dtype = x_.dtype();

@@ -166,6 +166,44 @@ TEST(ElementLoops, ReadElementsOfSlices) {
       sin(iota({6, 7, 9}, DType::Float64) * 0.7));
 }
 
+// The inner loop ends for one of two reasons, and its iterations are counted where no range says how many there are.
+TEST(ElementLoops, SortByInsertion) {
+  expectKernel(
+      [](const Tensor &given) {
+        Tensor x = given;
+        for (Tensor i : range(1, 40)) {
+          Tensor value = x[i], j = i - 1;
+          while (j >= 0 && x[j] > value) {
+            at(x, j + 1) = x[j];
+            j = j - 1;
+          }
+          at(x, j + 1) = value;
+        }
+        return x;
+      },
+      sin(iota({40}, DType::Float64) * 1.9), 0);
+}
+
+// Also of sizes that the call alone knows, by which negative indices count.
+TEST(ElementLoops, TakeUnknownSizes) {
+  auto sums = [](const Tensor &given, const Tensor &n) {
+    Tensor x = given;
+    for (Tensor i : range(1, n)) {
+      at(x, i) += x[i - 1];
+      at(x, -i) *= 0.5;
+    }
+    return x;
+  };
+  auto open = function(sums, {.input_signature = {TensorSpec<double>({kDynamic}), TensorSpec<std::int64_t>({})}});
+  for (std::int64_t n : {1, 2, 33, 1000}) {
+    const Tensor x = cos(iota({n}, DType::Float64)), count = scalar(n);
+    expectSameBits(open(x, count), sums(x, count));
+    EXPECT_THROW(open(x, scalar(n + 1)), IndexError);
+  }
+  EXPECT_TRUE(isOneKernel(open, ones({100}, DType::Float64), scalar<std::int64_t>(5)));
+  EXPECT_THROW(open(zeros({0}, DType::Float64), scalar<std::int64_t>(2)), IndexError);
+}
+
 // What an iteration reads of an array is what it was there: a second name keeps the old elements.
 TEST(ElementLoops, KeepOlderVersions) {
   expectKernel(
