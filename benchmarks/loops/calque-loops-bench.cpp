@@ -17,7 +17,7 @@ double elementOf(const Tensor &x) { return cast(x, DType::Float64).item<double>(
 // A case of a compiled function and its arguments.
 template <typename F, typename... Args> Case compiled(std::string name, F f, Args... args) {
   return {std::move(name), [=] {
-            auto made = function(f);
+            auto made = function<Tensor(const Args &...)>(f);
             return Work{[=]() mutable { return made(args...); }, elementOf};
           }};
 }
@@ -26,7 +26,7 @@ template <typename F, typename... Args> Case gradientOf(std::string name, F f, A
   return compiled(std::move(name), [=](const auto &...x) { return sum(grad(f)(x...)); }, args...);
 }
 Case byHand(std::string name, double (*f)()) {
-  return {name + "_by_hand", [=] { return Work{[=] { return scalar(f()); }, elementOf}; }};
+  return {name + "_by_hand", [=] { return Work{[=] { return scalar<double>(f()); }, elementOf}; }};
 }
 
 //===-- Small states ----------------------------------------------------------------------------===//

@@ -1,5 +1,6 @@
 #include "codegen/lowering/SmallCode.h"
 #include "codegen/lowering/SmallEmitter.h"
+#include "codegen/lowering/SmallLibrary.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -62,6 +63,8 @@ SmallVector<SmallValue> SmallCode::emit(Operation *op, OpBuilder &builder, Array
     emitter.check(check, operands[0]);
     return {};
   }
+  if (auto library = dyn_cast<ir::LibraryOpInterface>(op))
+    return emitLibrary(emitter, library, operands);
   if (auto update = dyn_cast<ir::UpdateAtOp>(op))
     return {emitter.update(update, operands[0], operands[1], operands[2])};
   if (std::optional<NamedSlices> named = namedSlicesOf(op))

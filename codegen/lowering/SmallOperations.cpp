@@ -1,5 +1,6 @@
 #include "codegen/lowering/SmallOperations.h"
 #include "codegen/lowering/SmallCode.h"
+#include "codegen/lowering/SmallLibrary.h"
 #include "ir/Conversion.h"
 #include "ir/ElementType.h"
 #include "runtime/Stacks.h"
@@ -214,6 +215,8 @@ bool mayFail(Operation *op) {
   }
   if (isa<ir::AssertOp>(op))
     return true;
+  if (auto library = dyn_cast<ir::LibraryOpInterface>(op))
+    return mayLibraryFail(library);
   if (op->hasTrait<ir::MayFail>())
     return true;
   if (!op->hasTrait<ir::MayFailOnIntegers>() || !isa<IntegerType>(getElementTypeOrSelf(op->getResult(0).getType())))
@@ -310,6 +313,8 @@ std::optional<int64_t> smallCost(Operation *op) {
   }
   if (op->getNumResults() == 0 || !isOwn(op->getResults()))
     return std::nullopt;
+  if (auto library = dyn_cast<ir::LibraryOpInterface>(op))
+    return libraryCost(library);
   if (auto push = dyn_cast<ir::StackPushOp>(op))
     return isSmall(push.getX()) ? std::optional(4 * countOf(push.getStack()) + countOf(push.getX())) : std::nullopt;
   if (auto pop = dyn_cast<ir::StackPopOp>(op))
