@@ -1,9 +1,11 @@
 // Sums, products and recurrences along an axis: one element after the other, as each follows from the one before.
-#include "codegen/lowering/Lowering.h"
+#include "codegen/lowering/Cumulative.h"
 #include "ir/ElementType.h"
 #include "schema/TypeRules.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -13,33 +15,19 @@ namespace {
 
 using State = SmallVector<Value, 2>;
 
-// What is carried from element to element: scalars, and how they begin.
-struct Carried {
-  Type type;
-  SmallVector<double, 2> starts;
-};
-
-// The result's element, and what the next one follows from.
-struct Step {
-  Value element;
-  State next;
-};
-using StepOf = function_ref<Step(ir::ScalarBuilder &, ValueRange before, ValueRange at)>;
-
 class Run {
 public:
-  Run(LinalgBuilder &b, Value like, int64_t axis, bool reverse, const Carried &carried, StepOf step)
-      : b(b), sizes(b.sizesOf(like)), element(LinalgBuilder::typeOf(like).getElementType()),
-        axis(static_cast<size_t>(normalAxis(axis, LinalgBuilder::rankOf(like)))), carried(carried), step(step) {
+  Run(LinalgBuilder &b, Operation *op, const Cumulation &what)
+      : b(b), op(op), what(what), sizes(b.sizesOf(op->getOperand(0))), axis(static_cast<size_t>(what.axis)) {
     ir::ScalarBuilder s(b.builder, b.location);
-    for (double start : carried.starts)
-      starts.push_back(s.constant(start, carried.type));
-    if (reverse)
+    for (double start : what.starts)
+      starts.push_back(s.constant(start, what.carried));
+    if (what.reverse)
       last = arith::SubIOp::create(b.builder, b.location, b.valueOf(sizes[this->axis]), b.index(1));
   }
 
   Value emit() {
-    Value result = b.empty(sizes, element);
+    Value result = b.empty(sizes, elementOf(op->getResult(0)));
     if (llvm::any_of(sizes, [](Size size) { return constantOf(size) == 0; }))
       return result;
     return axis + 1 == sizes.size() ? alongLast(result) : alongOuter(result);
@@ -58,7 +46,7 @@ private:
                                SmallVector<Value> at(loops);
                                at.push_back(place(nested, index));
                                ir::ScalarBuilder s(nested, location);
-                               Step made = step(s, inside.drop_front(), at);
+                               CumulationStep made = step(s, inside.drop_front(), at);
                                State next{tensor::InsertOp::create(nested, location, made.element, inside[0], at)};
                                llvm::append_range(next, made.next);
                                scf::YieldOp::create(nested, location, next);
@@ -85,7 +73,7 @@ private:
     rowSizes.erase(rowSizes.begin() + axis);
     SmallVector<Value> all{result};
     for (size_t i = 0; i < starts.size(); ++i)
-      all.push_back(b.empty(rowSizes, carried.type));
+      all.push_back(b.empty(rowSizes, what.carried));
     return b.loopNest(
         sizes, all,
         [&](OpBuilder &nested, ValueRange loops, ValueRange inside) -> SmallVector<Value> {
@@ -100,7 +88,7 @@ private:
             Value kept = tensor::ExtractOp::create(nested, b.location, row, inRow);
             before.push_back(s.select(isFirst, start, kept));
           }
-          Step made = step(s, before, at);
+          CumulationStep made = step(s, before, at);
           SmallVector<Value> next{tensor::InsertOp::create(nested, b.location, made.element, inside[0], at)};
           for (auto [value, row] : llvm::zip_equal(made.next, inside.drop_front()))
             next.push_back(tensor::InsertOp::create(nested, b.location, value, row, inRow));
@@ -109,29 +97,26 @@ private:
         [&](size_t loop) { return loop != axis; })[0];
   }
 
+  CumulationStep step(ir::ScalarBuilder &s, ValueRange before, ValueRange at) {
+    auto elements = llvm::map_to_vector(op->getOperands(), [&](Value operand) -> Value {
+      return tensor::ExtractOp::create(s.builder, s.location, operand, at);
+    });
+    return what.step(s, before, elements);
+  }
+
   // Where in the axis the element is that is the `index`-th to be made.
   Value place(OpBuilder &builder, Value index) {
     return last ? arith::SubIOp::create(builder, b.location, last, index).getResult() : index;
   }
 
   LinalgBuilder &b;
+  Operation *op;
+  const Cumulation &what;
   SizeList sizes;
-  Type element;
   size_t axis;
-  const Carried &carried;
-  StepOf step;
   State starts;
   Value last; // of the axis, where it is run through from the end
 };
-
-// What a sum carries. Where floats are carried on in their own type, as float64 is, the sum goes on with what its
-// additions have lost so far.
-Carried carriedBySum(Type type) {
-  const ir::ElementType element(type);
-  if (element.isFloat() && element.accumulator() == element.type())
-    return {element.type(), {0, 0}};
-  return {element.accumulator(), {0}};
-}
 
 State addTo(ir::ScalarBuilder &s, ValueRange sum, Value term) {
   Value next = s.add(sum[0], term);
@@ -146,46 +131,57 @@ State addTo(ir::ScalarBuilder &s, ValueRange sum, Value term) {
 
 Value totalOf(ir::ScalarBuilder &s, ValueRange sum) { return sum.size() == 1 ? sum[0] : s.add(sum[0], sum[1]); }
 
-template <typename Op>
-Value cumulate(LinalgBuilder &b, Op op, const Carried &carried,
-               function_ref<State(ir::ScalarBuilder &, ValueRange before, Value x)> combine) {
-  Value x = op.getX();
-  Type element = LinalgBuilder::typeOf(x).getElementType();
-  bool exclusive = op.getExclusive();
-  auto step = [&](ir::ScalarBuilder &s, ValueRange before, ValueRange at) -> Step {
-    Value loaded = tensor::ExtractOp::create(s.builder, s.location, x, at);
-    State next = combine(s, before, s.castTo(loaded, carried.type));
-    Value total = exclusive ? totalOf(s, before) : totalOf(s, next);
-    return {s.castTo(total, element), next};
+// Of each element or, where `exclusive`, before it.
+template <typename Op, typename Combine, typename Total>
+Cumulation cumulation(Op op, Type carried, SmallVector<double, 2> starts, Combine combine, Total total) {
+  Type element = getElementTypeOrSelf(op.getType());
+  const bool exclusive = op.getExclusive();
+  auto step = [=](ir::ScalarBuilder &s, ValueRange before, ValueRange x) -> CumulationStep {
+    State next = combine(s, before, s.castTo(x[0], carried));
+    return {s.castTo(exclusive ? total(s, before) : total(s, next), element), next};
   };
-  return Run(b, x, op.getAxis(), op.getReverse(), carried, step).emit();
+  return {normalAxis(op.getAxis(), LinalgBuilder::rankOf(op.getX())), op.getReverse(), carried, starts, step};
 }
 
 } // namespace
 
-Lowered lower(LinalgBuilder &b, ir::CumSumOp op, LoweringContext &) {
-  return cumulate(b, op, carriedBySum(LinalgBuilder::typeOf(op.getX()).getElementType()), addTo);
+std::optional<Cumulation> cumulationOf(Operation *op) {
+  return TypeSwitch<Operation *, std::optional<Cumulation>>(op)
+      .Case([](ir::CumSumOp sum) {
+        // Where floats are carried on in their own type, as float64 is, the sum goes on with what its additions have
+        // lost so far.
+        const ir::ElementType element(sum.getX());
+        const bool keepsLost = element.isFloat() && element.accumulator() == element.type();
+        return cumulation(sum, element.accumulator(), SmallVector<double, 2>(keepsLost ? 2 : 1, 0), addTo, totalOf);
+      })
+      .Case([](ir::CumProdOp product) {
+        return cumulation(
+            product, ir::ElementType(product.getX()).accumulator(), {1},
+            [](ir::ScalarBuilder &s, ValueRange before, Value x) -> State { return {s.mul(before[0], x)}; },
+            [](ir::ScalarBuilder &, ValueRange product) { return product[0]; });
+      })
+      .Case([](ir::LinearRecurrenceOp op) {
+        Type element = getElementTypeOrSelf(op.getType()), carried = ir::ElementType(element).accumulator();
+        auto step = [=](ir::ScalarBuilder &s, ValueRange before, ValueRange given) -> CumulationStep {
+          Value factor = s.castTo(given[0], carried), term = s.castTo(given[1], carried);
+          Value scaled = s.mul(factor, before[0]), next = s.add(scaled, term);
+          return {s.castTo(next, element), {next}};
+        };
+        return Cumulation{
+            normalAxis(op.getAxis(), LinalgBuilder::rankOf(op.getTerms())), op.getReverse(), carried, {0}, step};
+      })
+      .Default(std::nullopt);
 }
 
-Lowered lower(LinalgBuilder &b, ir::CumProdOp op, LoweringContext &) {
-  Carried carried{ir::ElementType(op.getX()).accumulator(), {1}};
-  return cumulate(b, op, carried,
-                  [](ir::ScalarBuilder &s, ValueRange before, Value x) -> State { return {s.mul(before[0], x)}; });
-}
+static Value cumulate(LinalgBuilder &b, Operation *op) { return Run(b, op, *cumulationOf(op)).emit(); }
+
+Lowered lower(LinalgBuilder &b, ir::CumSumOp op, LoweringContext &) { return cumulate(b, op); }
+Lowered lower(LinalgBuilder &b, ir::CumProdOp op, LoweringContext &) { return cumulate(b, op); }
 
 Lowered lower(LinalgBuilder &b, ir::LinearRecurrenceOp op, LoweringContext &context) {
-  Value factors = op.getFactors(), terms = op.getTerms();
-  for (int64_t i = 0; i < LinalgBuilder::rankOf(terms); ++i)
+  for (int64_t i = 0; i < LinalgBuilder::rankOf(op.getTerms()); ++i)
     context.equal(op, 0, i, 1, i);
-  Type element = LinalgBuilder::typeOf(terms).getElementType();
-  Carried carried{ir::ElementType(element).accumulator(), {0}};
-  auto step = [&](ir::ScalarBuilder &s, ValueRange before, ValueRange at) -> Step {
-    Value factor = s.castTo(tensor::ExtractOp::create(s.builder, s.location, factors, at), carried.type);
-    Value term = s.castTo(tensor::ExtractOp::create(s.builder, s.location, terms, at), carried.type);
-    Value scaled = s.mul(factor, before[0]), next = s.add(scaled, term);
-    return {s.castTo(next, element), {next}};
-  };
-  return Run(b, terms, op.getAxis(), op.getReverse(), carried, step).emit();
+  return cumulate(b, op);
 }
 
 } // namespace calque::codegen

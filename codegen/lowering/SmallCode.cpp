@@ -53,6 +53,18 @@ SmallVector<SmallValue> SmallCode::emit(Operation *op, OpBuilder &builder, Array
     return {emitter.gather(gather, operands[0], operands[1])};
   if (auto put = dyn_cast<ir::GatherPutOp>(op))
     return {emitter.put(put, operands[0], operands[2])};
+  if (auto take = dyn_cast<ir::TakeAlongAxisOp>(op))
+    return {emitter.takeAlongAxis(take, operands[0], operands[1])};
+  if (auto put = dyn_cast<ir::PutAlongAxisOp>(op))
+    return {emitter.putAlongAxis(put, operands[0], operands[2])};
+  if (auto largest = dyn_cast<ir::ArgMaxOp>(op))
+    return {emitter.argExtreme(op, largest.getAxis(), true, operands[0])};
+  if (auto smallest = dyn_cast<ir::ArgMinOp>(op))
+    return {emitter.argExtreme(op, smallest.getAxis(), false, operands[0])};
+  if (auto random = dyn_cast<ir::RandomUniformOp>(op))
+    return {emitter.uniform(random, operands[0])};
+  if (std::optional<Cumulation> cumulation = cumulationOf(op))
+    return {emitter.cumulation(op, *cumulation, operands)};
   if (auto iota = dyn_cast<ir::IotaOp>(op))
     return {emitter.iota(iota)};
   if (auto size = dyn_cast<ir::AxisSizeOp>(op))

@@ -1,5 +1,5 @@
 #include "codegen/lowering/SmallEmitter.h"
-#include "codegen/lowering/Indices.h"
+#include "codegen/lowering/RandomNumbers.h"
 #include "codegen/lowering/Reductions.h"
 #include "ir/ElementType.h"
 #include "runtime/Stacks.h"
@@ -51,29 +51,6 @@ void SmallEmitter::failIf(Value wrong, int32_t site, Value value, Value bound) {
     context.fail(then, at, site, value, bound);
     scf::YieldOp::create(then, at);
   });
-}
-
-Value SmallEmitter::checked(Value index, Size bound, int32_t site) {
-  std::optional<int64_t> known = constantOf(bound), at = getConstantIntValue(index);
-  if (known && at && *at >= 0 && *at < *known)
-    return this->index(*at);
-  Type i64 = builder.getI64Type();
-  Value wide = s.castTo(index, i64);
-  Value given = known ? Value() : context.sizes.value(bound);
-  Value limit = known ? s.constant(*known, i64) : arith::IndexCastOp::create(builder, location, i64, given).getResult();
-  failIf(arith::CmpIOp::create(builder, location, arith::CmpIPredicate::uge, wide, limit), site, wide, limit);
-  return clampIndex(s, wide, bound, given);
-}
-
-int32_t SmallEmitter::indexSite(Operation *op) {
-  int32_t site = context.addSite(Site::Kind::IndexOutOfRange, op);
-  if (auto examples = op->getAttrOfType<DenseI64ArrayAttr>(ir::kExamplesAttr))
-    context.sites.back().examples.assign(examples.asArrayRef().begin(), examples.asArrayRef().end());
-  return site;
-}
-
-Value SmallEmitter::isAt(Value position, int64_t place) {
-  return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, position, index(place));
 }
 
 SmallValue SmallEmitter::elementwise(ir::ElementwiseOpInterface op, ArrayRef<SmallValue> operands) {
@@ -175,79 +152,35 @@ SmallValue SmallEmitter::product(ir::ContractOp op, const SmallValue &lhs, const
   return result;
 }
 
-SmallValue SmallEmitter::gather(ir::GatherOp op, const SmallValue &x, const SmallValue &indices) {
-  ArrayRef<int64_t> from = dimsOf(op.getX());
-  const int64_t axis = normalAxis(op.getAxis(), static_cast<int64_t>(from.size()));
-  const auto indexRank = LinalgBuilder::rankOf(op.getIndices());
-  Size bound = x.isArray() ? x.sizes[static_cast<size_t>(axis)] : context.sizes.constant(from[axis]);
-  const int32_t site = indexSite(op);
-  SmallVector<Value> places =
-      llvm::map_to_vector(indices.elements, [&](Value each) { return checked(each, bound, site); });
-  if (!isSmall(op.getResult())) { // a slice
-    SmallValue slice = x;
-    slice.places.push_back(places[0]);
-    slice.sizes.erase(slice.sizes.begin());
-    return slice;
-  }
-  // An array without elements has room for one.
-  Value isEmpty;
-  if (x.isArray() && !constantOf(bound))
-    isEmpty = isAt(context.sizes.value(bound), 0);
+SmallValue SmallEmitter::cumulation(Operation *op, const Cumulation &what, ArrayRef<SmallValue> operands) {
+  ArrayRef<int64_t> shape = dimsOf(op->getResult(0));
+  const auto axis = static_cast<size_t>(what.axis);
+  Ints rows(shape);
+  rows[axis] = 1;
   SmallValue result;
-  forEachIndex(dimsOf(op.getResult()), [&](ArrayRef<int64_t> index) {
-    Value place = places[static_cast<size_t>(linear(index.slice(axis, indexRank), dimsOf(op.getIndices())))];
-    Ints at(index.take_front(axis));
-    at.push_back(0);
-    llvm::append_range(at, index.drop_front(axis + indexRank));
-    if (x.isArray()) {
-      SmallVector<Value> position = this->indices(at);
-      position[axis] = place;
-      if (isEmpty)
-        for (Value &each : position)
-          each = s.select(isEmpty, this->index(0), each);
-      result.elements.push_back(load(x, position));
-      return;
+  result.elements.resize(static_cast<size_t>(countOf(op->getResult(0))));
+  forEachIndex(rows, [&](ArrayRef<int64_t> row) {
+    SmallVector<Value, 2> carried;
+    for (double start : what.starts)
+      carried.push_back(s.constant(start, what.carried));
+    Ints at(row);
+    for (int64_t k = 0; k < shape[axis]; ++k) {
+      at[axis] = what.reverse ? shape[axis] - 1 - k : k;
+      const auto place = static_cast<size_t>(linear(at, shape));
+      auto elements = llvm::map_to_vector(operands, [&](const SmallValue &each) { return each.elements[place]; });
+      CumulationStep made = what.step(s, carried, elements);
+      result.elements[place] = made.element;
+      carried = made.next;
     }
-    if (std::optional<int64_t> known = getConstantIntValue(place)) {
-      at[axis] = *known;
-      result.elements.push_back(x.elements[static_cast<size_t>(linear(at, from))]);
-      return;
-    }
-    Value chosen;
-    for (at[axis] = 0; at[axis] < from[axis]; ++at[axis]) {
-      Value element = x.elements[static_cast<size_t>(linear(at, from))];
-      chosen = chosen ? s.select(isAt(place, at[axis]), element, chosen) : element;
-    }
-    result.elements.push_back(chosen);
   });
   return result;
 }
 
-SmallValue SmallEmitter::put(ir::GatherPutOp op, const SmallValue &slices, const SmallValue &indices) {
-  ArrayRef<int64_t> into = dimsOf(op.getResult()), from = dimsOf(op.getSlices());
-  const int64_t axis = normalAxis(op.getAxis(), static_cast<int64_t>(into.size()));
-  const auto indexRank = LinalgBuilder::rankOf(op.getIndices());
-  const int32_t site = indexSite(op);
-  SmallVector<Value> places = llvm::map_to_vector(
-      indices.elements, [&](Value each) { return checked(each, context.sizes.constant(into[axis]), site); });
+SmallValue SmallEmitter::uniform(ir::RandomUniformOp op, const SmallValue &state) {
   SmallValue result;
-  result.elements.assign(static_cast<size_t>(countOf(op.getResult())),
-                         s.constant(std::int64_t(0), scalarType(op.getResult())));
-  forEachIndex(from, [&](ArrayRef<int64_t> index) {
-    Value place = places[static_cast<size_t>(linear(index.slice(axis, indexRank), dimsOf(op.getIndices())))];
-    Value slice = slices.elements[static_cast<size_t>(linear(index, from))];
-    std::optional<int64_t> known = getConstantIntValue(place);
-    Ints at(index.take_front(axis));
-    at.push_back(0);
-    llvm::append_range(at, index.drop_front(axis + indexRank));
-    for (at[axis] = 0; at[axis] < into[axis]; ++at[axis]) {
-      if (known && *known != at[axis])
-        continue;
-      Value &element = result.elements[static_cast<size_t>(linear(at, into))];
-      Value sum = s.add(element, slice);
-      element = known ? sum : s.select(isAt(place, at[axis]), sum, element);
-    }
-  });
+  for (int64_t place = 0; place < countOf(op.getResult()); ++place)
+    result.elements.push_back(
+        uniformNumber(s, state.elements[0], state.elements[1], word(place), scalarType(op.getResult())));
   return result;
 }
 
@@ -289,151 +222,6 @@ SmallValue SmallEmitter::sizes(Operation *op, ArrayRef<int64_t> axes, const Smal
 void SmallEmitter::check(ir::AssertOp op, const SmallValue &holds) {
   const int32_t site = context.addSite(Site::Kind::AssertionFailed, op, op.getMessage());
   failIf(s.logicalNot(holds.elements[0]), site, word(0), word(0));
-}
-
-void SmallEmitter::store(ArrayRef<Size> bounds, llvm::function_ref<void(SmallEmitter &)> write) {
-  Value isEmpty;
-  for (Size bound : bounds)
-    if (!constantOf(bound)) {
-      Value has = isAt(context.sizes.value(bound), 0);
-      isEmpty = isEmpty ? s.logicalOr(isEmpty, has) : has;
-    }
-  if (!isEmpty)
-    return write(*this);
-  scf::IfOp::create(builder, location, s.logicalNot(isEmpty), [&](OpBuilder &then, Location) {
-    SmallEmitter inside{then, location, context};
-    write(inside);
-    scf::YieldOp::create(then, location);
-  });
-}
-
-SmallValue SmallEmitter::update(ir::UpdateAtOp op, const SmallValue &x, const SmallValue &position,
-                                const SmallValue &slice) {
-  ArrayRef<int64_t> shape = dimsOf(op.getX());
-  const int64_t axis = normalAxis(op.getAxis(), static_cast<int64_t>(shape.size()));
-  Size bound = x.isArray() ? x.sizes[static_cast<size_t>(axis)] : context.sizes.constant(shape[axis]);
-  Value place = checked(position.elements[0], bound, indexSite(op));
-  ArrayRef<int64_t> part = dimsOf(op.getSlice());
-  if (x.isArray()) {
-    store(bound, [&](SmallEmitter &inside) {
-      forEachIndex(part, [&](ArrayRef<int64_t> index) {
-        SmallVector<Value> at = inside.indices(index);
-        at.insert(at.begin() + axis, place);
-        memref::StoreOp::create(inside.builder, location, slice.elements[static_cast<size_t>(linear(index, part))],
-                                x.buffer, at);
-      });
-    });
-    return x;
-  }
-  SmallValue result;
-  forEachIndex(shape, [&](ArrayRef<int64_t> index) {
-    Ints rest(index);
-    rest.erase(rest.begin() + axis);
-    Value made = slice.elements[static_cast<size_t>(linear(rest, part))],
-          old = x.elements[static_cast<size_t>(linear(index, shape))];
-    std::optional<int64_t> known = getConstantIntValue(place);
-    result.elements.push_back(known ? (*known == index[axis] ? made : old)
-                                    : s.select(isAt(place, index[axis]), made, old));
-  });
-  return result;
-}
-
-// The places along the named dimensions, checked, of each index in order.
-static SmallVector<SmallVector<Value>> placesOf(SmallEmitter &emitter, Operation *op, const NamedSlices &named,
-                                                const SmallValue &x, const SmallValue &indices) {
-  const size_t count = named.numNamed();
-  const int32_t site = emitter.indexSite(op);
-  ArrayRef<int64_t> shape = dimsOf(named.x);
-  SmallVector<SmallVector<Value>> places;
-  for (auto [i, each] : llvm::enumerate(indices.elements)) {
-    const size_t axis = i % count;
-    if (axis == 0)
-      places.emplace_back();
-    Size bound = x.isArray() ? x.sizes[axis] : emitter.context.sizes.constant(shape[axis]);
-    places.back().push_back(emitter.checked(each, bound, site));
-  }
-  return places;
-}
-
-SmallValue SmallEmitter::gatherNamed(Operation *op, const NamedSlices &named, const SmallValue &x,
-                                     const SmallValue &indices) {
-  ArrayRef<int64_t> whole = dimsOf(named.x), part = whole.drop_front(named.numNamed());
-  Value isEmpty; // an array without elements has room for one
-  if (x.isArray())
-    for (Size bound : ArrayRef(x.sizes).take_front(named.numNamed()))
-      if (!constantOf(bound)) {
-        Value has = isAt(context.sizes.value(bound), 0);
-        isEmpty = isEmpty ? s.logicalOr(isEmpty, has) : has;
-      }
-  SmallValue result;
-  for (ArrayRef<Value> place : placesOf(*this, op, named, x, indices))
-    forEachIndex(part, [&](ArrayRef<int64_t> rest) {
-      if (x.isArray()) {
-        SmallVector<Value> at(place);
-        llvm::append_range(at, this->indices(rest));
-        if (isEmpty)
-          for (Value &each : at)
-            each = s.select(isEmpty, index(0), each);
-        result.elements.push_back(load(x, at));
-        return;
-      }
-      Value chosen;
-      forEachIndex(whole.take_front(named.numNamed()), [&](ArrayRef<int64_t> first) {
-        Ints at(first);
-        llvm::append_range(at, rest);
-        Value element = x.elements[static_cast<size_t>(linear(at, whole))];
-        chosen = chosen ? selectAt(place, first, element, chosen) : element;
-      });
-      result.elements.push_back(chosen);
-    });
-  return result;
-}
-
-SmallValue SmallEmitter::updateNamed(Operation *op, const NamedSlices &named, const SmallValue &x,
-                                     const SmallValue &indices, const SmallValue &updates) {
-  ArrayRef<int64_t> whole = dimsOf(named.x), part = whole.drop_front(named.numNamed());
-  const auto places = placesOf(*this, op, named, x, indices);
-  auto next = updates.elements.begin();
-  SmallValue result = x;
-  auto write = [&](SmallEmitter &inside) {
-    ir::ScalarBuilder elements = inside.s.of(op);
-    for (ArrayRef<Value> place : places)
-      forEachIndex(part, [&](ArrayRef<int64_t> rest) {
-        Value update = *next++;
-        if (x.isArray()) {
-          SmallVector<Value> at(place);
-          llvm::append_range(at, inside.indices(rest));
-          Value old = memref::LoadOp::create(inside.builder, location, x.buffer, at);
-          memref::StoreOp::create(inside.builder, location, named.combine(elements, old, update), x.buffer, at);
-          return;
-        }
-        forEachIndex(whole.take_front(named.numNamed()), [&](ArrayRef<int64_t> first) {
-          Ints at(first);
-          llvm::append_range(at, rest);
-          Value &element = result.elements[static_cast<size_t>(linear(at, whole))];
-          element = selectAt(place, first, named.combine(elements, element, update), element);
-        });
-      });
-  };
-  if (x.isArray())
-    store(ArrayRef(x.sizes).take_front(named.numNamed()), write);
-  else
-    write(*this);
-  return result;
-}
-
-Value SmallEmitter::selectAt(ArrayRef<Value> place, ArrayRef<int64_t> at, Value there, Value elsewhere) {
-  Value isThere;
-  for (auto [along, index] : llvm::zip_equal(place, at)) {
-    if (std::optional<int64_t> known = getConstantIntValue(along)) {
-      if (*known != index)
-        return elsewhere;
-      continue;
-    }
-    Value is = isAt(along, index);
-    isThere = isThere ? s.logicalAnd(isThere, is) : is;
-  }
-  return isThere ? s.select(isThere, there, elsewhere) : there;
 }
 
 Value SmallEmitter::number(double value) { return s.constant(value, builder.getF64Type()); }

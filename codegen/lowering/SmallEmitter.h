@@ -2,6 +2,7 @@
 #ifndef CALQUE_CODEGEN_LOWERING_SMALLEMITTER_H
 #define CALQUE_CODEGEN_LOWERING_SMALLEMITTER_H
 
+#include "codegen/lowering/Cumulative.h"
 #include "codegen/lowering/SmallCode.h"
 #include "codegen/lowering/SmallOperations.h"
 
@@ -29,6 +30,7 @@ struct SmallEmitter {
   // One value where a place is the one at these indices, else another.
   mlir::Value selectAt(llvm::ArrayRef<mlir::Value> place, llvm::ArrayRef<int64_t> at, mlir::Value there,
                        mlir::Value elsewhere);
+  mlir::Value selectAt(mlir::Value place, int64_t at, mlir::Value there, mlir::Value elsewhere);
 
   SmallValue elementwise(ir::ElementwiseOpInterface op, llvm::ArrayRef<SmallValue> operands);
 
@@ -38,6 +40,14 @@ struct SmallEmitter {
   SmallValue reduction(mlir::Operation *op, const Reduction &reduction, const SmallValue &x);
 
   SmallValue product(ir::ContractOp op, const SmallValue &lhs, const SmallValue &rhs);
+
+  SmallValue cumulation(mlir::Operation *op, const Cumulation &what, llvm::ArrayRef<SmallValue> operands);
+  SmallValue uniform(ir::RandomUniformOp op, const SmallValue &state);
+  // The place of the largest or smallest element along an axis.
+  SmallValue argExtreme(mlir::Operation *op, int64_t axis, bool largest, const SmallValue &x);
+
+  SmallValue takeAlongAxis(ir::TakeAlongAxisOp op, const SmallValue &x, const SmallValue &indices);
+  SmallValue putAlongAxis(ir::PutAlongAxisOp op, const SmallValue &x, const SmallValue &indices);
 
   SmallValue gather(ir::GatherOp op, const SmallValue &x, const SmallValue &indices);
 

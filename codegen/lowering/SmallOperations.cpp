@@ -1,4 +1,5 @@
 #include "codegen/lowering/SmallOperations.h"
+#include "codegen/lowering/Cumulative.h"
 #include "codegen/lowering/SmallCode.h"
 #include "codegen/lowering/SmallLibrary.h"
 #include "ir/Conversion.h"
@@ -341,6 +342,25 @@ std::optional<int64_t> smallCost(Operation *op) {
     return isOwn(op->getOperands()) ? 0 : countOf(op->getResult(0));
   if (!isOwn(op->getOperands()))
     return std::nullopt;
+  // Each element is chosen from its row.
+  if (isa<ir::TakeAlongAxisOp, ir::PutAlongAxisOp>(op)) {
+    const bool takes = isa<ir::TakeAlongAxisOp>(op);
+    Value x = takes ? op->getOperand(0) : op->getResult(0);
+    const int64_t axis = takes ? cast<ir::TakeAlongAxisOp>(op).getAxis() : cast<ir::PutAlongAxisOp>(op).getAxis();
+    const int64_t length = dimsOf(x)[normalAxis(axis, LinalgBuilder::rankOf(x))];
+    // An index into nothing fails, which other lowerings see to.
+    return length == 0 ? std::nullopt : std::optional(countOf(op->getOperands().back()) * (length + 2));
+  }
+  if (isa<ir::ArgMaxOp, ir::ArgMinOp>(op))
+    return countOf(op->getOperand(0)) == 0 ? std::nullopt : std::optional(4 * countOf(op->getOperand(0)));
+  if (isa<ir::RandomUniformOp>(op)) {
+    constexpr int64_t kPhilox = 120;
+    return kPhilox * countOf(op->getResult(0));
+  }
+  if (cumulationOf(op)) {
+    constexpr int64_t kMostOfStep = 10;
+    return kMostOfStep * countOf(op->getResult(0));
+  }
   if (auto elementwise = dyn_cast<ir::ElementwiseOpInterface>(op))
     return countOf(op->getResult(0)) * costOfElement(elementwise);
   if (std::optional<Reduction> reduction = reductionOf(op)) {
