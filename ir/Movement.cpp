@@ -31,6 +31,19 @@ void ConcatOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::S
                         SmallVectorImpl<Value> &operandCotangents) {
   GradientRule rule(builder, getLoc(), getResult());
   operandCotangents.assign(getTensors().size(), Value());
+  // Where the sizes are known, the parts are cut without the tensors, which nothing has to keep for that.
+  SmallVector<int64_t> sizes;
+  for (Value tensor : getTensors()) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    sizes.push_back(type.getDimSize(static_cast<unsigned>(schema::normalAxis(getAxis(), type.getRank()))));
+  }
+  if (!llvm::is_contained(sizes, ShapedType::kDynamic)) {
+    auto split = SplitOp::create(builder, getLoc(), cotangents[0], sizes, getAxis());
+    for (size_t i = 0; i < getTensors().size(); ++i)
+      if (needed[i])
+        operandCotangents[i] = split.getParts()[i];
+    return;
+  }
   for (size_t i = 0; i < getTensors().size(); ++i)
     if (needed[i])
       operandCotangents[i] = rule.create<ConcatPartOp>(cotangents[0], getTensors(), getAxis(), i);
