@@ -184,7 +184,7 @@ bool Learner::isCounted(const Disagreement &at, const Decisions &decisions) {
       reached = graph[hop.first].counter;
   });
   if (reached < 0 && notCounted.size() > 3 && isLong)
-    throw NotCaptured{kCountsText, graph[at.from].line, true};
+    suspected = graph[at.from].line;
   // A count that is not always the same.
   if (reached >= 0 && again) {
     dropCounter(reached);

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kBeyond = 8;
 constexpr std::size_t kMostKeptSteps = 400'000;
 constexpr std::size_t kMostAttacks = 250;
-// A path that is longer than this when it leaves the graph is taken for a loop that the host ends.
+// If a path that is longer than this leaves the graph, the host may end a loop.
 constexpr std::size_t kLongPath = 300;
 
 constexpr char kUnlike[] =
@@ -19,6 +19,10 @@ constexpr char kUnlike[] =
     "C++ container grows in a loop: for (Tensor i : range(n)) counts by a tensor, and a "
     "TensorArray or scan() keeps what each iteration gives";
 } // namespace
+
+void Learner::giveUp(const schema::SourceLine &line) const {
+  throw NotCaptured{suspected ? kCountsText : kUnlike, suspected.value_or(line), true};
+}
 
 const Path &Learner::follow(const Decisions &decisions) {
   if (auto found = paths.find(decisions); found != paths.end())
@@ -29,7 +33,7 @@ const Path &Learner::follow(const Decisions &decisions) {
   steps += last.steps.size() + 10;
   shortest = std::min(shortest, last.steps.size());
   if (steps > limits.allSteps)
-    throw NotCaptured{kUnlike, graph.size() > 1 ? graph[1].line : schema::SourceLine(), true};
+    giveUp(graph.size() > 1 ? graph[1].line : schema::SourceLine());
   if (keptSteps + last.steps.size() > kMostKeptSteps)
     return last;
   keptSteps += last.steps.size() + 1;
@@ -81,7 +85,7 @@ void Learner::addEvidence(const Decisions &decisions) {
 
 int Learner::addState(Node &node) {
   if (graph.size() > limits.states)
-    throw NotCaptured{kUnlike, node.line, true};
+    giveUp(node.line);
   State state;
   state.isEnd = node.isEnd;
   state.throws = node.throws;
@@ -190,7 +194,7 @@ bool Learner::explains(const Decisions &decisions) {
   if (isCounted(*at, shorter))
     return false;
   if (shorter.size() > kLongPath && (!at->isOfValues || gates.empty()))
-    throw NotCaptured{kCountsText, path.decisions[shorter.size() - 1].line, true};
+    suspected = path.decisions[shorter.size() - 1].line;
   // Where values alone differ, the states are right, and the path shows by itself what they take.
   if (at->isOfValues && std::exchange(lastOfValues, shorter) != shorter)
     record(shorter);
@@ -276,7 +280,7 @@ void Learner::learn() {
         addEvidence(shown);
     }
   }
-  throw NotCaptured{kUnlike, graph.size() > 1 ? graph[1].line : schema::SourceLine(), true};
+  giveUp(graph.size() > 1 ? graph[1].line : schema::SourceLine());
 }
 
 } // namespace calque::detail::native

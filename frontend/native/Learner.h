@@ -64,6 +64,7 @@ private:
   // An edge of the graph as it is.
   using EdgeOf = std::pair<int, std::size_t>;
 
+  [[noreturn]] void giveUp(const schema::SourceLine &line) const;
   const Path &follow(const Decisions &decisions);
   // Adds a path to the tree, up to the end of the decisions and some more.
   void record(const Decisions &decisions);
@@ -115,6 +116,7 @@ private:
   std::size_t inference;    // how many values may be compared from here on
   std::size_t repeated = 0; // how many of its paths were followed
   std::vector<Decisions> shown;
+  std::optional<schema::SourceLine> suspected; // of a count of the host, should nothing explain the runs
   RouteOrder order;
   Tree tree;
   Graph graph;

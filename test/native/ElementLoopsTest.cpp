@@ -303,3 +303,34 @@ TEST(ElementLoops, FailAtIndicesOutside) {
 }
 
 } // namespace
+
+// Four loops with branches behind them: values that only long paths tell apart.
+TEST(ElementLoops, GameOfLife) {
+  auto step = [](const Tensor &cells) {
+    Tensor next = cells;
+    for (Tensor i : range(6))
+      for (Tensor j : range(6)) {
+        Tensor neighbours = scalar(0);
+        for (Tensor a : range(-1, 2))
+          for (Tensor b : range(-1, 2))
+            neighbours = neighbours + cells[mod(i + a, 6)][mod(j + b, 6)];
+        neighbours = neighbours - cells[i][j];
+        if (cells[i][j] == 1) {
+          if (neighbours < 2 || neighbours > 3)
+            at(next, i, j) = 0;
+        } else if (neighbours == 3) {
+          at(next, i, j) = 1;
+        }
+      }
+    return next;
+  };
+  Tensor cells = cast(tensor<std::int32_t>({0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 0, 0, 0,
+                                            0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 0, 1, 0, 0, 0, 0},
+                                           {6, 6}),
+                      DType::Int32);
+  auto compiled = function(step);
+  for (int generation = 0; generation < 8; ++generation) {
+    EXPECT_EQ(valuesOf(compiled(cells)), valuesOf(step(cells)));
+    cells = step(cells);
+  }
+}
