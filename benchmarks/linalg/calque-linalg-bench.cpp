@@ -75,7 +75,7 @@ Results compute(Task task, const Tensor &given) {
   }
   case Task::Qr: {
     auto [q, r] = linalg::qr(a);
-    return {{q, r}, abs(last(r))};
+    return {{q, r}, last(abs(r))};
   }
   case Task::Eigh: {
     auto [values, vectors] = linalg::eigh(a);

@@ -74,7 +74,7 @@ TASKS = {
     "solve": (False, lambda a: la.solve(a, right(a)), lambda x: x.sum()),
     "inv": (False, lambda a: la.inv(a), lambda x: diagonal(x).sum()),
     "lu": (False, lu, lambda f: f[0][..., -1, -1].sum()),
-    "qr": (False, lambda a: la.qr(a), lambda f: abs(f[1][..., -1, -1].sum())),
+    "qr": (False, lambda a: la.qr(a), lambda f: abs(f[1][..., -1, -1]).sum()),
     "svd": (False, lambda a: la.svd(a, full_matrices=False), lambda f: f[1].sum()),
     "eigh": (True, lambda a: la.eigh(a), lambda f: (f[0] ** 2).sum()),
     "eig": (False, eig, lambda f: (abs(f[0]) ** 2).sum()),

@@ -39,6 +39,9 @@ template <typename T> struct SmallMatrices {
   void (*luSolve)(const T *lu, const int64_t *order, const T *b, T *x, int64_t n, int64_t columns, bool transposed,
                   int64_t count, T *scratch, int64_t *failed);
   void (*inverse)(const T *a, T *x, int64_t n, int64_t count, T *scratch, int64_t *failed);
+  // Q [m, columns] and R [columns, n]; `columns` is m or the smaller one of m and n. Scratch: m * n + m * columns +
+  // min(m, n) * (m + 1) + max(n, columns).
+  void (*qr)(const T *a, T *q, T *r, int64_t m, int64_t n, int64_t columns, int64_t count, T *scratch);
   // The eigenvalues of symmetric matrices, of which the lower triangle is read, and the eigenvectors as columns.
   // failed[k]: it does not converge. Scratch: 2 * n * n.
   void (*eigh)(const T *a, T *values, T *vectors, int64_t n, int64_t count, T *scratch, int64_t *failed);

@@ -149,6 +149,7 @@ void triangularSolve(const ElementOf<V> *a, const ElementOf<V> *b, ElementOf<V> 
 } // namespace calque::runtime
 
 #include "runtime/libraries/SmallLuCode.h"
+#include "runtime/libraries/SmallQrCode.h"
 #include "runtime/libraries/SmallSpectralCode.h"
 
 // Complex matrices take what the others define.
@@ -162,6 +163,7 @@ template <typename V> constexpr SmallMatrices<ElementOf<V>> kernels() {
           .luFactor = luFactor<V>,
           .luSolve = luSolve<V>,
           .inverse = inverse<V>,
+          .qr = qr<V>,
           .eigh = eigh<V>,
           .svd = svd<V>,
           .multiply = multiply<V>};

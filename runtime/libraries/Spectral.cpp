@@ -144,19 +144,28 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_qr(const int64_t *words) {
   dispatchFloat(given.dtype, [&]<typename T>(std::type_identity<T>) {
     const T *a = given.as<T>();
     T *q = left.as<T>(), *r = right.as<T>();
-    const bool isSmall = std::max(m, n) <= kMostSmall;
-    const Lapack<T> *lapack = isSmall ? nullptr : requireLapack<T>(frame, missing, std::max(m, n), kMostSmall);
-    if (!isSmall && !lapack)
+    const int64_t longer = std::max(m, n), both = std::min(m, n);
+    if (longer <= kMostSmall) {
+      const bool inLanes = longer <= kMostInLanes;
+      const auto &kernels = inLanes ? smallKernels().of<T>().inLanes : smallKernels().of<T>().single;
+      const int64_t elements = m * n + m * columns + both * (m + 1) + std::max(n, columns);
+      return forGroups<T>(examples, inLanes, elements, 4 * m * n * std::max(n, columns),
+                          [&](int64_t first, int64_t count, T *scratch) {
+                            kernels.qr(a + first * m * n, q + first * m * columns, r + first * columns * n, m, n,
+                                       columns, count, scratch);
+                          });
+    }
+    const Lapack<T> *lapack = requireLapack<T>(frame, missing, longer, kMostSmall);
+    if (!lapack)
       return;
-    std::optional<OneThread> oneThread;
-    if (lapack)
-      oneThread.emplace();
-    parallelFor(examples, lapack ? 1 : pieceOf(4 * m * n * std::max(n, columns)), [&](int64_t begin, int64_t end) {
+    OneThread oneThread;
+    parallelFor(examples, 1, [&](int64_t begin, int64_t end) {
       for (int64_t k = begin; k < end; ++k)
-        if (T *ownQ = q + k * m * columns, *ownR = r + k * columns * n; lapack && n > 0)
+        if (T *ownQ = q + k * m * columns, *ownR = r + k * columns * n; n > 0)
           largeQr(*lapack, a + k * m * n, ownQ, ownR, m, n, columns);
         else
-          smallQr(a + k * m * n, ownQ, ownR, m, n, columns);
+          for (int64_t e = 0; e < m * columns; ++e)
+            ownQ[e] = e / columns == e % columns ? T(1) : T(0);
     });
   });
 }
