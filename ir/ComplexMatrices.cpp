@@ -146,18 +146,8 @@ LogicalResult PseudoInverseOp::buildParts(OpBuilder &builder, ArrayRef<Parts> op
   return success();
 }
 
-// The exponential of [re, -im; im, re], which is that of the complex matrix in the same form.
 LogicalResult ExpmOp::buildParts(OpBuilder &builder, ArrayRef<Parts> operands, SmallVectorImpl<Value> &results) {
-  MatrixRule rule(builder, getLoc(), operands[0].re);
-  Value re = operands[0].re, im = operands[0].im;
-  const int64_t rows = MatrixRule::rank(re) - 2, columns = rows + 1;
-  Value above = rule.create<ConcatOp>(ValueRange{re, rule.negated(im)}, columns);
-  Value below = rule.create<ConcatOp>(ValueRange{im, re}, columns);
-  Value whole = rule.create<ExpmOp>(rule.create<ConcatOp>(ValueRange{above, below}, rows));
-  for (int64_t part = 0; part < 2; ++part) {
-    Value half = rule.create<ConcatPartOp>(whole, ValueRange{above, below}, rows, part);
-    results.push_back(rule.create<ConcatPartOp>(half, ValueRange{re, im}, columns, 0));
-  }
+  append(results, ExpmPartsOp::create(builder, getLoc(), operands[0].re, operands[0].im).getResults());
   return success();
 }
 
@@ -167,6 +157,38 @@ LogicalResult EigOp::buildParts(OpBuilder &builder, ArrayRef<Parts> operands, Sm
 }
 LogicalResult SchurOp::buildParts(OpBuilder &builder, ArrayRef<Parts> operands, SmallVectorImpl<Value> &results) {
   append(results, SchurPartsOp::create(builder, getLoc(), operands[0].re, operands[0].im).getResults());
+  return success();
+}
+LogicalResult SylvesterOp::buildParts(OpBuilder &builder, ArrayRef<Parts> operands, SmallVectorImpl<Value> &results) {
+  append(results, SylvesterPartsOp::create(builder, getLoc(), operands[0].re, operands[0].im, operands[1].re,
+                                           operands[1].im, operands[2].re, operands[2].im)
+                      .getResults());
+  return success();
+}
+LogicalResult SqrtmOp::buildParts(OpBuilder &builder, ArrayRef<Parts> operands, SmallVectorImpl<Value> &results) {
+  append(results, SqrtmPartsOp::create(builder, getLoc(), operands[0].re, operands[0].im).getResults());
+  return success();
+}
+LogicalResult LogmOp::buildParts(OpBuilder &builder, ArrayRef<Parts> operands, SmallVectorImpl<Value> &results) {
+  append(results, LogmPartsOp::create(builder, getLoc(), operands[0].re, operands[0].im).getResults());
+  return success();
+}
+
+//===-- Bands -----------------------------------------------------------------------------------===//
+
+LogicalResult BandedSolveOp::buildParts(OpBuilder &builder, ArrayRef<Parts> operands, SmallVectorImpl<Value> &results) {
+  MatrixRule rule(builder, getLoc(), operands[0].re);
+  Matrix band = getTransposed() ? rule.conjugate(operands[0]) : operands[0], b = operands[1];
+  append(results, BandedSolvePartsOp::create(builder, getLoc(), band.re, band.im, b.re, b.im, getLower(), getUpper(),
+                                             getTransposed())
+                      .getResults());
+  return success();
+}
+LogicalResult PositiveBandedSolveOp::buildParts(OpBuilder &builder, ArrayRef<Parts> operands,
+                                                SmallVectorImpl<Value> &results) {
+  append(results, PositiveBandedSolvePartsOp::create(builder, getLoc(), operands[0].re, operands[0].im, operands[1].re,
+                                                     operands[1].im, getLower(), getUpper())
+                      .getResults());
   return success();
 }
 

@@ -145,6 +145,15 @@ def Calque_PseudoInversePartsOp
   let customVjp = 1;
   let customJvp = 1;
 }
+def Calque_ExpmPartsOp : Calque_MatrixPartsOp<"expm_parts", "squareMatrixOfParts", "calque_rt_expm_parts",
+                                              "(n,n),(n,n)->(n,n),(n,n)", ["needs_lapack"]> {
+  let summary = "The parts of the exponential of x";
+  let inMessages = "expm";
+  let arguments = (ins Calque_Tensor:$re, Calque_Tensor:$im);
+  let results = (outs Calque_Tensor:$ofRe, Calque_Tensor:$ofIm);
+  let customVjp = 1;
+  let customJvp = 1;
+}
 
 //===-- General eigenvalues and Schur factors: GeneralSpectral.cpp ------------------------------===//
 def Calque_EigPartsOp : Calque_MatrixPartsOp<"eig_parts", "eigenpairsOfParts", "calque_rt_eig_parts",
@@ -164,6 +173,36 @@ def Calque_SchurPartsOp : Calque_MatrixPartsOp<"schur_parts", "schurFactorsOfPar
   let results = (outs Calque_Tensor:$tRe, Calque_Tensor:$tIm, Calque_Tensor:$zRe, Calque_Tensor:$zIm);
   let notDifferentiable = 1;
   let lacksGradient = 1;
+}
+def Calque_SylvesterPartsOp
+    : Calque_MatrixPartsOp<"sylvester_parts", "sylvesterSolutionOfParts", "calque_rt_sylvester_parts",
+                           "(n,n),(n,n),(m,m),(m,m),(n,m),(n,m)->(n,m),(n,m)",
+                           ["not_converged", "no_single_solution", "needs_lapack"]> {
+  let summary = "The parts of X of A X + X B = C";
+  let inMessages = "solve_sylvester";
+  let arguments = (ins Calque_Tensor:$aRe, Calque_Tensor:$aIm, Calque_Tensor:$bRe, Calque_Tensor:$bIm, Calque_Tensor:$cRe,
+                   Calque_Tensor:$cIm);
+  let results = (outs Calque_Tensor:$ofRe, Calque_Tensor:$ofIm);
+  let customVjp = 1;
+  let customJvp = 1;
+}
+def Calque_SqrtmPartsOp : Calque_MatrixPartsOp<"sqrtm_parts", "squareMatrixOfParts", "calque_rt_sqrtm_parts",
+                                               "(n,n),(n,n)->(n,n),(n,n)", ["not_converged", "needs_lapack"]> {
+  let summary = "The parts of the X of X X = x whose eigenvalues have no negative real parts";
+  let inMessages = "sqrtm";
+  let arguments = (ins Calque_Tensor:$re, Calque_Tensor:$im);
+  let results = (outs Calque_Tensor:$ofRe, Calque_Tensor:$ofIm);
+  let customVjp = 1;
+  let customJvp = 1;
+}
+def Calque_LogmPartsOp : Calque_MatrixPartsOp<"logm_parts", "squareMatrixOfParts", "calque_rt_logm_parts",
+                                              "(n,n),(n,n)->(n,n),(n,n)", ["not_converged", "no_logarithm", "needs_lapack"]> {
+  let summary = "The parts of the X of exp(X) = x whose eigenvalues have imaginary parts from -pi to pi";
+  let inMessages = "logm";
+  let arguments = (ins Calque_Tensor:$re, Calque_Tensor:$im);
+  let results = (outs Calque_Tensor:$ofRe, Calque_Tensor:$ofIm);
+  let customVjp = 1;
+  let customJvp = 1;
 }
 
 #endif

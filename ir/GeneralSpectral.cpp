@@ -1,5 +1,4 @@
-// The rules of general eigenvalues, of Sylvester's equation, of roots and logarithms (LinearAlgebra.td names their
-// sources).
+// The rules of general eigenvalues (LinearAlgebra.td names their sources).
 #include "ir/ElementType.h"
 #include "ir/MatrixRule.h"
 
@@ -144,53 +143,6 @@ void EigPartsOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm:
                           SmallVectorImpl<Value> &operandCotangents) {
   EigRule rule(builder, *this);
   MatrixRule::give(operandCotangents, rule.product(rule.vjp(cotangents), rule.v, false, true), rule.v);
-}
-
-//===-- Sylvester's equation --------------------------------------------------------------------===//
-
-// With A^T Y + Y B^T = g, the cotangents are -Y X^T, -X^T Y and Y.
-void SylvesterOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
-                           SmallVectorImpl<Value> &operandCotangents) {
-  MatrixRule rule(builder, getLoc(), getResult());
-  Value x = getResult();
-  Value y = rule.create<SylvesterOp>(rule.transposed(getA()), rule.transposed(getB()), cotangents[0]);
-  operandCotangents.assign({rule.negated(rule.product(y, x, false, true)), rule.negated(rule.product(x, y, true)), y});
-}
-
-// A dX + dX B = dC - dA X - X dB
-void SylvesterOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
-  MatrixRule rule(builder, getLoc(), getResult());
-  Value x = getResult(), right = tangents[2];
-  if (tangents[0])
-    right = rule.sum(right, rule.negated(rule.product(tangents[0], x)));
-  if (tangents[1])
-    right = rule.sum(right, rule.negated(rule.product(x, tangents[1])));
-  resultTangents.assign(1, rule.create<SylvesterOp>(getA(), getB(), right));
-}
-
-//===-- Roots and logarithms --------------------------------------------------------------------===//
-
-// X dX + dX X = dx
-void SqrtmOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
-                       SmallVectorImpl<Value> &operandCotangents) {
-  MatrixRule rule(builder, getLoc(), getResult());
-  Value turned = rule.transposed(getResult());
-  operandCotangents.assign(1, rule.create<SylvesterOp>(turned, turned, cotangents[0]));
-}
-void SqrtmOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
-  MatrixRule rule(builder, getLoc(), getResult());
-  resultTangents.assign(1, rule.create<SylvesterOp>(getResult(), getResult(), tangents[0]));
-}
-
-// The adjoint of the derivative at x is the derivative at x^T.
-void LogmOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
-                      SmallVectorImpl<Value> &operandCotangents) {
-  MatrixRule rule(builder, getLoc(), getResult());
-  operandCotangents.assign(1, rule.blockDerivative<LogmOp>(rule.transposed(getX()), cotangents[0]));
-}
-void LogmOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
-  MatrixRule rule(builder, getLoc(), getResult());
-  resultTangents.assign(1, rule.blockDerivative<LogmOp>(getX(), tangents[0]));
 }
 
 } // namespace calque::ir

@@ -200,6 +200,7 @@ def Calque_SylvesterOp : Calque_MatrixOp<"sylvester", "sylvesterSolution", "calq
   let results = (outs Calque_Tensor:$result);
   let customVjp = 1; // the adjoint equation: A^T Y + Y B^T
   let customJvp = 1;
+  let customComplex = 1;
 }
 def Calque_SqrtmOp : Calque_MatrixOp<"sqrtm", "squareMatrix", "calque_rt_sqrtm", "(n,n)->(n,n)",
                                      ["not_converged", "no_real_result", "needs_lapack"]> {
@@ -209,6 +210,7 @@ def Calque_SqrtmOp : Calque_MatrixOp<"sqrtm", "squareMatrix", "calque_rt_sqrtm",
   let results = (outs Calque_Tensor:$result);
   let customVjp = 1; // Higham, section 6.1
   let customJvp = 1;
+  let customComplex = 1;
 }
 def Calque_LogmOp : Calque_MatrixOp<"logm", "squareMatrix", "calque_rt_logm", "(n,n)->(n,n)",
                                     ["not_converged", "no_real_result", "needs_lapack"]> {
@@ -218,6 +220,7 @@ def Calque_LogmOp : Calque_MatrixOp<"logm", "squareMatrix", "calque_rt_logm", "(
   let results = (outs Calque_Tensor:$result);
   let customVjp = 1; // Higham, theorem 3.6
   let customJvp = 1;
+  let customComplex = 1;
 }
 
 #endif

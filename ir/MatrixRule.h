@@ -49,18 +49,6 @@ public:
   Value solveRight(Value a, Value b, bool lower, bool transposedA, bool unit = false) {
     return transposed(solve(a, transposed(b), lower, !transposedA, unit));
   }
-  // The derivative of a function of square matrices at x in a direction: the upper right block of the function of [x,
-  // direction; 0, x] (Higham, theorem 3.6).
-  template <typename Op> Value blockDerivative(Value x, Value direction) {
-    const int64_t rows = rank(x) - 2, columns = rank(x) - 1;
-    Value zero = zerosLike(x);
-    Value upper = create<ConcatOp>(mlir::ValueRange{x, direction}, columns);
-    Value lower = create<ConcatOp>(mlir::ValueRange{zero, x}, columns);
-    Value whole = create<Op>(create<ConcatOp>(mlir::ValueRange{upper, lower}, rows));
-    Value above = create<ConcatPartOp>(whole, mlir::ValueRange{upper, lower}, rows, 0);
-    return create<ConcatPartOp>(above, mlir::ValueRange{x, direction}, columns, 1);
-  }
-
   //===-- Real or complex matrices --------------------------------------------------------------===//
 
   using Matrix = Parts; // of real matrices, `im` is null
@@ -121,6 +109,32 @@ public:
   Matrix resizedRow(Matrix row, Value like);
   // 1 / x, element by element, without squares that leave the range.
   Matrix reciprocal(Matrix x);
+  // The derivative of a function of square matrices at x in a direction: the upper right block of the function of [x,
+  // direction; 0, x] (Higham, theorem 3.6). Op is the operation on real matrices, or on parts.
+  template <typename Op> Matrix blockDerivative(Matrix x, Matrix direction) {
+    const int64_t rows = rank(x.re) - 2, columns = rank(x.re) - 1;
+    struct Block {
+      Value upper, lower, whole;
+    };
+    auto blockOf = [&](Value own, Value moved) {
+      Value zero = zerosLike(own);
+      Value upper = create<ConcatOp>(mlir::ValueRange{own, moved}, columns);
+      Value lower = create<ConcatOp>(mlir::ValueRange{zero, own}, columns);
+      return Block{upper, lower, create<ConcatOp>(mlir::ValueRange{upper, lower}, rows)};
+    };
+    auto upperRight = [&](const Block &block, Value of, Value own, Value moved) -> Value {
+      Value above = create<ConcatPartOp>(of, mlir::ValueRange{block.upper, block.lower}, rows, 0);
+      return create<ConcatPartOp>(above, mlir::ValueRange{own, moved}, columns, 1);
+    };
+    const Block re = blockOf(x.re, direction.re);
+    if constexpr (Op::template hasTrait<mlir::OpTrait::OneResult>()) {
+      return {upperRight(re, create<Op>(re.whole), x.re, direction.re), Value()};
+    } else {
+      const Block im = blockOf(x.im, direction.im);
+      auto of = Op::create(builder, location, re.whole, im.whole);
+      return {upperRight(re, of.getOfRe(), x.re, direction.re), upperRight(im, of.getOfIm(), x.im, direction.im)};
+    }
+  }
 
 protected:
   // The index along the rows or columns of x, as [rows, 1] or [1, columns].

@@ -334,18 +334,4 @@ void PseudoInversePartsOp::buildJvp(OpBuilder &builder, ValueRange tangents, Sma
   MatrixRule::give(resultTangents, pseudoInverseJvp(rule, x, p, rule.given(tangents, 0, x)), x);
 }
 
-//===-- Exponentials ----------------------------------------------------------------------------===//
-
-// The adjoint of the derivative at x is the derivative at x^T.
-void ExpmOp::buildVjp(OpBuilder &builder, ValueRange cotangents, const llvm::SmallBitVector &,
-                      SmallVectorImpl<Value> &operandCotangents) {
-  MatrixRule rule(builder, getLoc(), getResult());
-  operandCotangents.assign(1, rule.blockDerivative<ExpmOp>(rule.transposed(getX()), cotangents[0]));
-}
-
-void ExpmOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImpl<Value> &resultTangents) {
-  MatrixRule rule(builder, getLoc(), getResult());
-  resultTangents.assign(1, rule.blockDerivative<ExpmOp>(getX(), tangents[0]));
-}
-
 } // namespace calque::ir

@@ -317,6 +317,15 @@ Fault eigenpairsOfParts(const OpCall &call, std::vector<TensorType> &results) {
 Fault schurFactorsOfParts(const OpCall &call, std::vector<TensorType> &results) {
   return onParts<schurFactors>(call, results);
 }
+Fault sylvesterSolutionOfParts(const OpCall &call, std::vector<TensorType> &results) {
+  return onParts<sylvesterSolution>(call, results);
+}
+Fault bandedSolutionOfParts(const OpCall &call, std::vector<TensorType> &results) {
+  return onParts<bandedSolution>(call, results);
+}
+Fault positiveBandedSolutionOfParts(const OpCall &call, std::vector<TensorType> &results) {
+  return onParts<positiveBandedSolution>(call, results);
+}
 
 //===-- Bands -----------------------------------------------------------------------------------===//
 

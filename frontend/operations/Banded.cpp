@@ -29,18 +29,28 @@ Tensor positiveSolve(const detail::MatrixCall &call, const Tensor &band, const T
   return call.apply(OpId::PositiveBandedSolve, operands, attributes);
 }
 
+Tensor conjugate(const detail::MatrixCall &call, const Tensor &x) {
+  return is_complex(x.dtype()) ? conj(call.operand(x)) : x;
+}
+
+// What the adjoint matrix solves is what the transposed one of the conjugate band does.
 Tensor bandedSolve(const detail::MatrixCall &call, const Tensor &band, const Tensor &b, std::int64_t lower,
-                   std::int64_t upper, bool transposed) {
-  const std::array<Tensor, 2> operands{band, b};
-  const std::array<schema::Attribute, 3> attributes{lower, upper, transposed};
+                   std::int64_t upper, bool adjoint) {
+  const std::array<Tensor, 2> operands{adjoint ? conjugate(call, band) : band, b};
+  const std::array<schema::Attribute, 3> attributes{lower, upper, adjoint};
   return call.apply(OpId::BandedSolve, operands, attributes);
+}
+
+// The number of columns, of the real part where there is one.
+Tensor columnsOf(const detail::MatrixCall &call, const Tensor &band) {
+  return size(call.operand(is_complex(band.dtype()) ? real(call.operand(band)) : band), -1);
 }
 
 // Row k of a band moved by k columns, to the left or to the right, with zeros for what comes from outside: so the band
 // above the diagonal, its rows in reverse order, becomes the one below, and back.
 Tensor shifted(const detail::MatrixCall &call, const Tensor &band, bool toLeft) {
   const Tensor rows = detail::indexOf(band, true), columns = detail::indexOf(band, false);
-  const Tensor places = toLeft ? columns + rows : columns - rows, last = size(call.operand(band), -1) - 1;
+  const Tensor places = toLeft ? columns + rows : columns - rows, last = columnsOf(call, band) - 1;
   const Tensor kept = minimum(call.operand(maximum(call.operand(places), 0)), call.operand(last));
   const Tensor taken =
       take_along_axis(call.operand(band), call.operand(broadcast_to(call.operand(kept), band.shape())), -1);
@@ -72,9 +82,9 @@ Tensor cholesky_banded(const Operand &ab, BandedOptions options) {
   const Tensor zeros =
       squeeze(call.operand(positiveSolve(call, band, expand_dims(call.operand(perColumn), {-1}), options.lower)), {-1});
   // The band below, without what is outside of the matrix.
-  const Tensor below = options.lower ? band : shifted(call, reverse(call.operand(band), {-2}), true);
+  const Tensor below = options.lower ? band : conjugate(call, shifted(call, reverse(call.operand(band), {-2}), true));
   const Tensor places = detail::indexOf(band, true) + detail::indexOf(band, false);
-  const Tensor isInside = places < size(call.operand(band), -1);
+  const Tensor isInside = places < columnsOf(call, band);
   const Tensor inside = calque::where(call.operand(isInside), call.operand(below), 0);
   const Tensor checked = inside + expand_dims(call.operand(stop_gradient(call.operand(zeros))), {-2});
   std::vector<std::int64_t> order{rank - 1};
@@ -82,11 +92,15 @@ Tensor cholesky_banded(const Operand &ab, BandedOptions options) {
     order.push_back(i);
   const Tensor columns = transpose(call.operand(checked), order); // [n, ..., u + 1]
   const Tensor index = iota({others + 1}, DType::Int64, 0), next = minimum(call.operand(index + 1), others);
-  const Tensor isKept = index < others;
+  const Tensor isKept = index < others, isDiagonal = index == 0;
+  const bool isComplex = is_complex(band.dtype());
   auto step = [&](const Tensor &known, const Tensor &column) {
     const Tensor rest = column - gather(known, 0, -1);
-    const Tensor l = rest / sqrt(expand_dims(gather(rest, 0, -1), {-1}));
-    const Tensor all = known + expand_dims(l, {-1}) * expand_dims(l, {-2});
+    const Tensor pivot = expand_dims(gather(rest, 0, -1), {-1});
+    // The diagonal is real, and what is given as its imaginary part is not read.
+    const Tensor root = isComplex ? cast(sqrt(real(pivot)), band.dtype()) : sqrt(pivot), quotient = rest / root;
+    const Tensor l = isComplex ? calque::where(isDiagonal, root, quotient) : quotient;
+    const Tensor all = known + expand_dims(l, {-1}) * expand_dims(conjugate(call, l), {-2});
     const Tensor moved = gather(gather(all, next, -2), next, -1);
     return std::pair(where(expand_dims(isKept, {-1}) & isKept, moved, 0), l);
   };
@@ -98,7 +112,7 @@ Tensor cholesky_banded(const Operand &ab, BandedOptions options) {
     back.push_back(i);
   back.push_back(0);
   const Tensor l = transpose(call.operand(factors), back);
-  return options.lower ? l : reverse(call.operand(shifted(call, l, false)), {-2});
+  return options.lower ? l : reverse(call.operand(shifted(call, conjugate(call, l), false)), {-2});
 }
 
 Tensor cho_solve_banded(const Operand &factor, const Operand &b, BandedOptions options) {

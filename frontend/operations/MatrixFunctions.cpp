@@ -93,23 +93,21 @@ Tensor solve_continuous_lyapunov(const Operand &a, const Operand &q) {
   MatrixCall call(a, "solve_continuous_lyapunov");
   const std::vector<Tensor> x = matrices(call, {&a, &q});
   call.requireMatrix(x[0]);
-  return sylvester(call, x[0], call.transposed(x[0]), x[1]);
+  return sylvester(call, x[0], call.adjoint(x[0]), x[1]);
 }
 
-// With the inverse P of A^T + 1, B = (A^T - 1) P and C = 2 P^T Q P the equation is B^T X + X B = -C.
+// With the inverse P of A^H + 1, B = (A^H - 1) P and C = 2 P^H Q P the equation is B^H X + X B = -C.
 Tensor solve_discrete_lyapunov(const Operand &a, const Operand &q) {
   MatrixCall call(a, "solve_discrete_lyapunov");
   const std::vector<Tensor> x = matrices(call, {&a, &q});
   call.requireMatrix(x[0]);
-  const Tensor turned = call.transposed(x[0]), one = identityLike(call, turned);
+  const Tensor turned = call.adjoint(x[0]), one = identityLike(call, turned);
   const Tensor sum = add(call.operand(turned), call.operand(one));
   const Tensor inverse = call.apply(OpId::MatrixInverse, {&sum, 1});
-  auto product = [&](const Tensor &p, const Tensor &q, bool transposeP = false) {
-    return matmul(call.operand(p), call.operand(q), {.transpose_a = transposeP});
-  };
+  auto product = [&](const Tensor &p, const Tensor &q) { return matmul(call.operand(p), call.operand(q)); };
   const Tensor b = product(sub(call.operand(turned), call.operand(one)), inverse);
-  const Tensor right = product(inverse, product(x[1], inverse), true);
-  return sylvester(call, call.transposed(b), b, mul(call.operand(right), -2));
+  const Tensor right = product(call.adjoint(inverse), product(x[1], inverse));
+  return sylvester(call, call.adjoint(b), b, mul(call.operand(right), -2));
 }
 
 //===-- Special forms ---------------------------------------------------------------------------===//
@@ -136,7 +134,7 @@ Tensor toeplitzOf(const MatrixCall &call, const Tensor &column, const Tensor &ro
 Tensor toeplitz(const Operand &column) {
   MatrixCall call(column, "toeplitz");
   const Tensor x = column.toTensor();
-  return toeplitzOf(call, x, x);
+  return toeplitzOf(call, x, is_complex(x.dtype()) ? conj(call.operand(x)) : x);
 }
 
 Tensor toeplitz(const Operand &column, const Operand &row) {

@@ -1,7 +1,7 @@
 // The exponential of matrices, by scaling, Pade's approximants and squaring: N. J. Higham, The scaling and squaring
 // method for the matrix exponential revisited, SIAM J. Matrix Anal. Appl. 26, 2005, algorithm 2.3. float32 is computed
-// in float64.
-#include "runtime/libraries/Batches.h"
+// in float64. Products of complex matrices are four of their parts.
+#include "runtime/libraries/ComplexMatrices.h"
 #include "runtime/libraries/SquareMatrices.h"
 
 #include <cmath>
@@ -27,21 +27,86 @@ constexpr Approximant kApproximants[] = {
      {64764752532480000., 32382376266240000., 7771770303897600., 1187353796428800., 129060195264000., 10559470521600.,
       670442572800., 33522128640., 1323241920., 40840800., 960960., 16380., 182., 1.}}};
 
-double normOf(const double *a, int64_t n) {
+// The largest sum of a column, of magnitudes that size(i, j) gives. NaN is one.
+template <typename Size> double normOf(int64_t n, Size &&size) {
   double largest = 0;
   for (int64_t j = 0; j < n; ++j) {
     double sum = 0;
     for (int64_t i = 0; i < n; ++i)
-      sum += std::fabs(a[i * n + j]);
-    largest = sum <= largest ? largest : sum; // NaN is one
+      sum += size(i, j);
+    largest = sum <= largest ? largest : sum;
   }
   return largest;
 }
 
+// Matrices of real numbers, and of complex ones: then the real parts of all elements are first, and the imaginary ones
+// behind them.
+class RealMatrices : public SquareMatrices {
+public:
+  explicit RealMatrices(int64_t n) : SquareMatrices(n), n(n) {}
+  int64_t elements() const { return n * n; }
+  double norm(const double *a) const {
+    return normOf(n, [&](int64_t i, int64_t j) { return std::fabs(a[i * n + j]); });
+  }
+
+  const int64_t n;
+};
+
+class ComplexMatrices {
+public:
+  explicit ComplexMatrices(int64_t n) : n(n), real(n) {}
+  int64_t elements() const { return 2 * n * n; }
+  double norm(const double *a) const {
+    return normOf(n, [&](int64_t i, int64_t j) { return std::hypot(a[i * n + j], a[(n + i) * n + j]); });
+  }
+  void multiply(const double *a, const double *b, double *product) const {
+    const int64_t half = n * n;
+    Scratch<double> other(half);
+    auto add = [&](double *to, double factor) {
+      for (int64_t e = 0; e < half; ++e)
+        to[e] += factor * other[e];
+    };
+    real.multiply(a, b, product);
+    real.multiply(a + half, b + half, other.get());
+    add(product, -1);
+    real.multiply(a, b + half, product + half);
+    real.multiply(a + half, b, other.get());
+    add(product + half, 1);
+  }
+  // X of A X = B in place of B.
+  void solve(const double *a, double *b) const {
+    const int64_t half = n * n;
+    Scratch<int64_t> order(n);
+    const PartsOf<const double> ownA{a, a + half}, ownB{b, b + half};
+    if (n <= kMostSmall) {
+      Scratch<double> memory(8 * half);
+      const PartsOf<double> lu{memory.get(), memory.get() + half}, x{lu.im + half, lu.im + 2 * half};
+      double *scratch = x.im + half;
+      int64_t failed = 0;
+      const auto &kernels = smallKernels().f64.complexSingle;
+      kernels.luFactor(ownA, lu, order.get(), n, 1, scratch);
+      kernels.luSolve({lu.re, lu.im}, order.get(), ownB, x, n, n, false, 1, scratch, &failed);
+      std::copy_n(x.re, 2 * half, b);
+      return;
+    }
+    const auto &lapack = *Lapack<std::complex<double>>::get();
+    const Joined<double> joined(ownA, half), right(ownB, half);
+    Scratch<std::complex<double>> lu(half), x(half);
+    largeLu(lapack, joined.get(), lu.get(), order.get(), n);
+    largeLuSolve(lapack, lu.get(), order.get(), right.get(), x.get(), n, n, false);
+    apart(x.get(), PartsOf<double>{b, b + half}, half);
+  }
+
+  const int64_t n;
+
+private:
+  const SquareMatrices real;
+};
+
 // exp(a), in place.
-void exponential(const SquareMatrices &matrices, double *a, int64_t n) {
-  const int64_t elements = n * n;
-  const double norm = normOf(a, n);
+template <typename Matrices> void exponential(const Matrices &matrices, double *a) {
+  const int64_t n = matrices.n, elements = matrices.elements();
+  const double norm = matrices.norm(a);
   if (!std::isfinite(norm)) {
     std::fill_n(a, elements, std::numeric_limits<double>::quiet_NaN());
     return;
@@ -123,7 +188,7 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_expm(const int64_t *words) {
   const int64_t n = given.sizes[0], elements = n * n;
   if (n > kMostSmall && !requireLapack<double>(frame, missing, n, kMostSmall))
     return;
-  const SquareMatrices matrices(n);
+  const RealMatrices matrices(n);
   dispatchFloat(given.dtype, [&]<typename T>(std::type_identity<T>) {
     const T *from = given.as<T>();
     T *to = result.as<T>();
@@ -131,8 +196,34 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_expm(const int64_t *words) {
       Scratch<double> own(elements);
       for (int64_t k = begin; k < end; ++k) {
         std::copy_n(from + k * elements, elements, own.get());
-        exponential(matrices, own.get(), n);
+        exponential(matrices, own.get());
         std::copy_n(own.get(), elements, to + k * elements);
+      }
+    });
+  });
+}
+
+extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_expm_parts(const int64_t *words) {
+  KernelCall call(words);
+  CalqueCallFrame *frame = call.frame();
+  const int32_t missing = call.site();
+  const int64_t examples = call.number();
+  const KernelParts given(call, 2), result(call, 2);
+  const int64_t n = given.size(0), half = n * n;
+  if (n > kMostSmall && !requireLapack<std::complex<double>>(frame, missing, n, kMostSmall))
+    return;
+  const ComplexMatrices matrices(n);
+  dispatchFloat(given.dtype(), [&]<typename T>(std::type_identity<T>) {
+    const PartsOf<const T> from = given.as<const T>();
+    const PartsOf<T> to = result.as<T>();
+    parallelFor(examples, pieceOf(80 * n * half), [&](int64_t begin, int64_t end) {
+      Scratch<double> own(2 * half);
+      for (int64_t k = begin; k < end; ++k) {
+        std::copy_n(from.re + k * half, half, own.get());
+        std::copy_n(from.im + k * half, half, own.get() + half);
+        exponential(matrices, own.get());
+        std::copy_n(own.get(), half, to.re + k * half);
+        std::copy_n(own.get() + half, half, to.im + k * half);
       }
     });
   });

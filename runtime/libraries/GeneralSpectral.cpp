@@ -2,23 +2,18 @@
 // and logarithms. All take LAPACK. float32 is computed in float64.
 //
 // A = Z T Z^T has a triangle T with blocks of 2 x 2 for pairs of complex eigenvalues. Roots and logarithms are those of
-// the complex triangle that a rotation of each block makes:
-//   A. Bjorck, S. Hammarling, A Schur method for the square root of a matrix, Linear Algebra Appl. 52/53, 1983;
-//   A. H. Al-Mohy, N. J. Higham, Improved inverse scaling and squaring algorithms for the matrix logarithm, SIAM J.
-//   Sci. Comput. 34, 2012; N. J. Higham, Functions of matrices, SIAM, 2008, chapter 11.
+// the complex triangle that a rotation of each block makes: ComplexTriangles.h.
 #include "runtime/libraries/Batches.h"
+#include "runtime/libraries/ComplexTriangles.h"
 #include "runtime/libraries/SquareMatrices.h"
 
-#include <array>
 #include <cmath>
-#include <complex>
-#include <vector>
 
 using namespace calque::runtime;
 
 namespace {
 
-using Complex = std::complex<double>;
+using Complex = ComplexMatrix::Number;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -87,23 +82,6 @@ bool eigenpairs(const Lapack<double> &lapack, const double *a, int64_t n, double
 }
 
 //===-- Complex triangles -----------------------------------------------------------------------===//
-
-// A matrix in row-major order.
-class ComplexMatrix {
-public:
-  explicit ComplexMatrix(int64_t n) : n(n), elements(static_cast<std::size_t>(n * n)) {}
-  Complex &operator()(int64_t i, int64_t j) { return elements[static_cast<std::size_t>(i * n + j)]; }
-  Complex operator()(int64_t i, int64_t j) const { return elements[static_cast<std::size_t>(i * n + j)]; }
-  int64_t n;
-
-private:
-  std::vector<Complex> elements;
-};
-
-// The operator's function looks for NaN, and takes most of the time of a sum of products.
-Complex times(Complex a, Complex b) {
-  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-}
 
 // Factors A = Z T Z^H with a complex triangle.
 struct ComplexSchur {
@@ -180,92 +158,6 @@ void turnBack(const SquareMatrices &matrices, const ComplexMatrix &f, const Comp
   transpose(zIm, turned, n);
   matrices.multiply(left, turned, right);
   add(result, right, 1);
-}
-
-// The principal square root of a triangle, by columns. `turned` is memory for its transposed one.
-void rootOfTriangle(const ComplexMatrix &t, ComplexMatrix &root, ComplexMatrix &turned) {
-  for (int64_t j = 0; j < t.n; ++j) {
-    root(j, j) = turned(j, j) = std::sqrt(t(j, j));
-    for (int64_t i = j; i-- > 0;) {
-      Complex rest = t(i, j);
-      for (int64_t k = i + 1; k < j; ++k)
-        rest -= times(root(i, k), turned(j, k));
-      const Complex sum = root(i, i) + root(j, j);
-      // Two eigenvalues of 0 have a root where nothing is above the diagonal.
-      root(i, j) = turned(j, i) = rest == Complex() ? Complex() : rest / sum;
-    }
-  }
-}
-
-// exp(z) - 1
-Complex expm1(Complex z) {
-  const double half = std::sin(z.imag() / 2), factor = std::exp(z.real());
-  return {std::expm1(z.real()) * std::cos(z.imag()) - 2 * half * half, factor * std::sin(z.imag())};
-}
-
-// The logarithm of a triangle whose eigenvalues are not 0, by square roots until it is near to one, and the
-// approximant of Pade with 7 poles, in the form of a sum over the points of Gauss and Legendre between 0 and 1.
-ComplexMatrix logarithmOfTriangle(const ComplexMatrix &t) {
-  constexpr double kNear = 2.64e-1; // Higham, table 11.1
-  constexpr std::array<std::pair<double, double>, 7> kPoints = {{{0.025446043828620738, 0.06474248308443485},
-                                                                 {0.12923440720030278, 0.13985269574463832},
-                                                                 {0.29707742431130142, 0.19091502525255947},
-                                                                 {0.5, 0.20897959183673469},
-                                                                 {0.70292257568869858, 0.19091502525255947},
-                                                                 {0.87076559279969722, 0.13985269574463832},
-                                                                 {0.97455395617137926, 0.06474248308443485}}};
-  constexpr int kMostRoots = 1100; // more than the range of exponents has
-  const int64_t n = t.n;
-  ComplexMatrix near = t, root(n), turned(n);
-  auto distance = [&] {
-    double largest = 0;
-    for (int64_t j = 0; j < n; ++j) {
-      double sum = 0;
-      for (int64_t i = 0; i <= j; ++i)
-        sum += std::abs(near(i, j) - (i == j ? 1.0 : 0.0));
-      largest = sum <= largest ? largest : sum;
-    }
-    return largest;
-  };
-  int roots = 0;
-  for (; roots < kMostRoots && distance() > kNear; ++roots) {
-    rootOfTriangle(near, root, turned);
-    std::swap(near, root);
-  }
-  // near - 1, whose diagonal would lose its digits.
-  const double scale = std::ldexp(1, roots);
-  for (int64_t i = 0; i < n; ++i)
-    near(i, i) = expm1(std::log(t(i, i)) / scale);
-  ComplexMatrix sum(n), column(n);
-  for (const auto &[x, weight] : kPoints)
-    for (int64_t j = 0; j < n; ++j) // of (1 + x N)^-1 N
-      for (int64_t i = j + 1; i-- > 0;) {
-        Complex rest = near(i, j);
-        for (int64_t k = i + 1; k <= j; ++k)
-          rest -= x * times(near(i, k), column(j, k)); // which is transposed
-        column(j, i) = rest / (1.0 + x * near(i, i));
-        sum(i, j) += weight * column(j, i);
-      }
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t j = i; j < n; ++j)
-      sum(i, j) *= scale;
-  // What is known better.
-  for (int64_t i = 0; i < n; ++i)
-    sum(i, i) = std::log(t(i, i));
-  for (int64_t i = 0; i + 1 < n; ++i) {
-    const Complex a = t(i, i), b = t(i + 1, i + 1), difference = b - a;
-    Complex quotient = 1.0 / a;
-    if (difference != Complex()) {
-      const Complex logarithms = sum(i + 1, i + 1) - sum(i, i), ratio = difference / (b + a), whole = b / a;
-      constexpr double kPi = 3.14159265358979323846, kFar = 1e100;
-      const Complex turns(0, 2 * kPi * std::ceil((logarithms.imag() - kPi) / (2 * kPi)));
-      const bool isNear = std::abs(ratio) < 0.9, isFar = !(std::abs(whole) < kFar && std::abs(whole) > 1 / kFar);
-      // The logarithms themselves lose digits where they are large and alike.
-      quotient = (isNear ? 2.0 * std::atanh(ratio) + turns : isFar ? logarithms : std::log(whole) + turns) / difference;
-    }
-    sum(i, i + 1) = t(i, i + 1) * quotient;
-  }
-  return sum;
 }
 
 //===-- Calls -----------------------------------------------------------------------------------===//
@@ -442,13 +334,9 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_sylvester(const int64_t *words) 
 }
 
 extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_sqrtm(const int64_t *words) {
-  functionOfMatrices(words, true, [](const ComplexMatrix &t) {
-    ComplexMatrix root(t.n), turned(t.n);
-    rootOfTriangle(t, root, turned);
-    return root;
-  });
+  functionOfMatrices(words, true, rootOfTriangle);
 }
 
 extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_logm(const int64_t *words) {
-  functionOfMatrices(words, false, [](const ComplexMatrix &t) { return logarithmOfTriangle(t); });
+  functionOfMatrices(words, false, logarithmOfTriangle);
 }

@@ -50,7 +50,7 @@ private:
            find(functions.laswp, type + "laswp_") && find(functions.gelqf, type + "gelqf_") &&
            find(functions.orglq, type + "unglq_") && find(functions.heevd, type + "heevd_") &&
            find(functions.gesdd, type + "gesdd_") && find(functions.geev, type + "geev_") &&
-           find(functions.gees, type + "gees_");
+           find(functions.gees, type + "gees_") && find(functions.trsyl, type + "trsyl_");
   }
   bool load(const char *name) {
     handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);

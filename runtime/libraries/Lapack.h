@@ -75,6 +75,8 @@ template <typename R> struct Lapack<std::complex<R>> {
                Size ldvr, T *work, Size lwork, R *rwork, LapackInt *info, Length, Length);
   void (*gees)(LapackText jobvs, LapackText sort, void *select, Size n, T *a, Size lda, LapackInt *sdim, T *values,
                T *vs, Size ldvs, T *work, Size lwork, R *rwork, LapackInt *bwork, LapackInt *info, Length, Length);
+  void (*trsyl)(LapackText trana, LapackText tranb, Size isgn, Size m, Size n, const T *a, Size lda, const T *b,
+                Size ldb, T *c, Size ldc, R *scale, LapackInt *info, Length, Length);
 
   // The library's functions, or null where it can't be loaded or has none.
   static const Lapack *get();

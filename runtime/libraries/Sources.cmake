@@ -16,4 +16,5 @@ endforeach()
 
 # Products of complex numbers are those of their parts, as in all of Calque: no check for what annex G of C makes of NaN.
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/ComplexFactors.cpp ${CMAKE_CURRENT_LIST_DIR}/ComplexSpectral.cpp
+                            ${CMAKE_CURRENT_LIST_DIR}/ComplexBanded.cpp ${CMAKE_CURRENT_LIST_DIR}/ComplexGeneral.cpp
                             PROPERTIES COMPILE_OPTIONS "$<$<CXX_COMPILER_ID:GNU>:-fcx-fortran-rules>" SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)

@@ -51,5 +51,49 @@ inline Matrix embedded(const Tensor &x, std::int64_t index = 0) {
   return all;
 }
 
+// The parts, in which all ways of running are compared.
+inline std::vector<Tensor> partsOf(const std::vector<Tensor> &all) {
+  std::vector<Tensor> results;
+  for (const Tensor &x : all)
+    if (is_complex(x.dtype())) {
+      results.push_back(real(x));
+      results.push_back(imag(x));
+    } else {
+      results.push_back(x);
+    }
+  return results;
+}
+// f of complex tensors in all ways, and its results as they are eagerly.
+inline std::vector<Tensor> allWays(const ManyBody &f, const std::vector<Tensor> &inputs) {
+  (void)everyWay([f](const std::vector<Tensor> &x) { return partsOf(f(x)); }, inputs);
+  return f(inputs);
+}
+
+inline void expectNumbers(const Tensor &x, const std::vector<Complex> &expected, double tolerance = 1e-13) {
+  const std::vector<double> re = valuesOf<double>(real(x)), im = valuesOf<double>(imag(x));
+  ASSERT_EQ(re.size(), expected.size());
+  for (std::size_t i = 0; i < re.size(); ++i)
+    EXPECT_LE(std::abs(Complex(re[i], im[i]) - expected[i]), tolerance * (1 + std::abs(expected[i]))) << i;
+}
+//===-- Derivatives by parts ---------------------------------------------------------------------===//
+
+// A function of the parts of matrices, whose derivatives are those by each part.
+inline Body ofParts(const std::function<Tensor(const std::vector<Tensor> &)> &f) {
+  return [f](const std::vector<Tensor> &x) {
+    std::vector<Tensor> whole;
+    for (std::size_t i = 0; i + 1 < x.size(); i += 2)
+      whole.push_back(complex(x[i], x[i + 1]));
+    const Tensor y = f(whole);
+    return is_complex(y.dtype()) ? concat({real(y), imag(y)}, -1) : y;
+  };
+}
+inline std::vector<Tensor> drawn(std::mt19937 &random, std::initializer_list<Shape> shapes) {
+  std::vector<Tensor> all;
+  for (const Shape &shape : shapes)
+    for (int part = 0; part < 2; ++part)
+      all.push_back(randomTensor(random, shape, -1, 1));
+  return all;
+}
+
 } // namespace calque::testing
 #endif

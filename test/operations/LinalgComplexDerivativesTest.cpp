@@ -4,28 +4,6 @@
 using namespace calque;
 using namespace calque::testing;
 
-namespace {
-
-// A function of the parts of matrices, whose derivatives are those by each part.
-Body ofParts(const std::function<Tensor(const std::vector<Tensor> &)> &f) {
-  return [f](const std::vector<Tensor> &x) {
-    std::vector<Tensor> whole;
-    for (std::size_t i = 0; i + 1 < x.size(); i += 2)
-      whole.push_back(complex(x[i], x[i + 1]));
-    const Tensor y = f(whole);
-    return is_complex(y.dtype()) ? concat({real(y), imag(y)}, -1) : y;
-  };
-}
-std::vector<Tensor> drawn(std::mt19937 &random, std::initializer_list<Shape> shapes) {
-  std::vector<Tensor> all;
-  for (const Shape &shape : shapes)
-    for (int part = 0; part < 2; ++part)
-      all.push_back(randomTensor(random, shape, -1, 1));
-  return all;
-}
-
-} // namespace
-
 TEST(LinalgComplexDerivatives, OfFactors) {
   std::mt19937 random(10);
   for (std::int64_t n : {1, 2, 4}) {
@@ -130,15 +108,6 @@ TEST(LinalgComplexDerivatives, OfFunctionsOfMatrices) {
 // Those without derivatives are mapped over examples, too.
 TEST(LinalgComplexDerivatives, ManyExamplesOfCompleteFactors) {
   std::mt19937 random(17);
-  auto partsOf = [](const std::vector<Tensor> &all) {
-    std::vector<Tensor> parts;
-    for (const Tensor &x : all) {
-      parts.push_back(is_complex(x.dtype()) ? real(x) : x);
-      if (is_complex(x.dtype()))
-        parts.push_back(imag(x));
-    }
-    return parts;
-  };
   expectBatched({{[=](const std::vector<Tensor> &x) {
                     const auto [q, r] = linalg::qr(complex(x[0], x[1]), {.complete = true});
                     return partsOf({q, r});

@@ -13,24 +13,6 @@ const std::vector<std::int64_t> kSizes = {0, 1, 2, 3, 5, 16, 17, 33, 100};
 const std::vector<Sizes> kShapes = {{0, 0}, {0, 3},  {3, 0},   {1, 1},  {1, 4},  {5, 1},   {3, 3},   {7, 4},
                                     {4, 7}, {16, 5}, {17, 17}, {17, 3}, {3, 17}, {33, 20}, {20, 33}, {64, 40}};
 
-// The parts as the last dimension but one: what all ways of running are compared in.
-std::vector<Tensor> parts(const std::vector<Tensor> &all) {
-  std::vector<Tensor> results;
-  for (const Tensor &x : all)
-    if (is_complex(x.dtype())) {
-      results.push_back(real(x));
-      results.push_back(imag(x));
-    } else {
-      results.push_back(x);
-    }
-  return results;
-}
-// f of complex tensors in all ways, and its results as they are eagerly.
-std::vector<Tensor> allWays(const ManyBody &f, const std::vector<Tensor> &inputs) {
-  (void)everyWay([f](const std::vector<Tensor> &x) { return parts(f(x)); }, inputs);
-  return f(inputs);
-}
-
 // A real diagonal matrix in that form.
 Matrix diagonalOf(const Tensor &values, std::int64_t index, std::int64_t rows, std::int64_t columns) {
   const std::vector<Real> all = valuesOf<Real>(values);
@@ -319,12 +301,6 @@ namespace {
 const Tensor kA = numbers({3, 3}, {{4, 1}, {1, -2}, {0, 0.5}, {-1, 1}, {3, 0}, {2, 1}, {0.5, 0}, {-1, 3}, {5, -1}});
 const Tensor kWide = numbers({2, 3}, {{1, 1}, {2, 0}, {0, 3}, {4, -1}, {0, 5}, {6, 2}});
 
-void expectNumbers(const Tensor &x, const std::vector<Complex> &expected, double tolerance = 1e-13) {
-  const std::vector<double> re = valuesOf<double>(real(x)), im = valuesOf<double>(imag(x));
-  ASSERT_EQ(re.size(), expected.size());
-  for (std::size_t i = 0; i < re.size(); ++i)
-    EXPECT_LE(std::abs(Complex(re[i], im[i]) - expected[i]), tolerance * (1 + std::abs(expected[i]))) << i;
-}
 void expectReals(const Tensor &x, const std::vector<double> &expected) {
   const std::vector<double> found = valuesOf<double>(x);
   ASSERT_EQ(found.size(), expected.size());
@@ -464,11 +440,6 @@ TEST(LinalgComplex, FailsWhereRealMatricesDo) {
   EXPECT_MESSAGE(ValueError, "lu_solve: solves by the transposed matrix or by the adjoint one, not both",
                  linalg::lu_solve(linalg::lu_factor(good), good, {.transpose = true, .adjoint = true}));
   EXPECT_MESSAGE(DTypeError, "complex128[3,3]", linalg::solve(good, real(good)));
-  // What takes real matrices alone.
-  EXPECT_MESSAGE(DTypeError, "sqrtm: takes no complex numbers", linalg::sqrtm(good));
-  EXPECT_MESSAGE(DTypeError, "logm: takes no complex numbers", linalg::logm(good));
-  EXPECT_MESSAGE(DTypeError, "takes no complex numbers", linalg::solve_sylvester(good, good, good));
-  EXPECT_MESSAGE(DTypeError, "takes no complex numbers", linalg::solve_banded(1, 1, good, good));
 }
 
 TEST(LinalgComplex, NanStaysNan) {

@@ -1,4 +1,4 @@
-"""Prints the numbers that LinalgComplexTest.cpp and LinalgBandedTest.cpp compare with: made with NumPy 2.4.6 and SciPy 1.17.1."""
+"""Prints the numbers that the LinalgComplex*Test.cpp and LinalgBandedTest.cpp compare with: made with NumPy 2.4.6 and SciPy 1.17.1."""
 import numpy as np
 import scipy
 import scipy.linalg as la
@@ -53,3 +53,40 @@ if __name__ == "__main__":
     show("linalg::solve_banded(1, 2, kBand, b)", la.solve_banded((1, 2), ab, np.array([1.0, 2, 3, 4, 5])))
     positive = np.array([[0, 0, 0.5, -1, 1], [0, -1, 2, 0.25, 1], [4, 5, 6, 7, 8]])
     show("linalg::solveh_banded(kPositive, b)", la.solveh_banded(positive, np.array([1.0, 2, 3, 4, 5])))
+    print("complex functions of matrices, and equations")
+    negative = np.array([[-4 + 0j, 1 + 2j, 3], [0, -9, 1j], [0, 0, -1]])
+    for name in ("sqrtm", "logm"):
+        show(f"linalg::{name}(kA)", getattr(la, name)(a))
+        show(f"linalg::{name}(kNegative)", getattr(la, name)(negative))
+    b = np.array([[1 + 1j, 2], [-1j, 0.5 - 2j]])
+    c = np.array([[1, 2j], [3 - 1j, -4], [5, 6 + 1j]])
+    q = np.array([[2, 1j, 0], [1, 3 + 1j, 1], [0.5j, 1, 4]])
+    show("linalg::solve_sylvester(kA, kB, kC)", la.solve_sylvester(a, b, c))
+    show("linalg::solve_continuous_lyapunov(kA, kQ)", la.solve_continuous_lyapunov(a, q))
+    show("linalg::solve_discrete_lyapunov(kA / 8, kQ)", la.solve_discrete_lyapunov(a / 8, q))
+    column, row = np.array([4 + 1j, 1 - 2j, 0.5j]), np.array([9, -1 + 1j, 2])
+    show("linalg::toeplitz(column)", la.toeplitz(column))
+    show("linalg::toeplitz(column, row)", la.toeplitz(column, row))
+    v = np.array([1 + 1j, 2, 3 - 2j])
+    show("linalg::solve_toeplitz(column, row, v)", la.solve_toeplitz((column, row), v))
+    print("complex bands")
+    ab = ab + 1j * np.array([[0, 0, 1, -2, 0.25], [0, 1, -1, 3, 1], [1, -2, 2, 0.5, 1], [2, -1, 1, 4, 0]])
+    w = np.array([1 + 2j, 2, 3 - 1j, 4j, 5])
+    show("linalg::solve_banded(1, 2, kBand, w)", la.solve_banded((1, 2), ab, w))
+    upper = positive + 1j * np.array([[0, 0, 1, 0.5, -0.5], [0, 1, -1, 0.5, 1], [0, 0, 0, 0, 0]])
+    lower = np.zeros((3, 5), complex)
+    for k in range(3):
+        lower[k, : 5 - k] = upper[2 - k, k:].conj()
+    for which, form, name in ((upper, "", "kUpper"), (lower, ", {.lower = true}", "kLower")):
+        isLower = bool(form)
+        factor = la.cholesky_banded(which, lower=isLower)
+        for k in range(3):  # what SciPy leaves outside of the matrix
+            if isLower and k:
+                factor[k, 5 - k :] = 0
+            if not isLower:
+                factor[2 - k, :k] = 0
+        show(f"linalg::solveh_banded({name}, w{form})", la.solveh_banded(which, w, lower=isLower))
+        show(f"linalg::cholesky_banded({name}{form})", factor)
+        show(f"linalg::cho_solve_banded(linalg::cholesky_banded({name}{form}), w{form})", la.cho_solve_banded((factor, isLower), w))
+    below, diagonal, above = np.array([0, 1 - 1j, 2j]), np.array([5 + 1j, 4, 6 - 2j]), np.array([1j, 2 - 1j, 0])
+    show("linalg::solve_tridiagonal(below, diagonal, above, v)", np.linalg.solve(np.diag(below[1:], -1) + np.diag(diagonal) + np.diag(above[:2], 1), v))

@@ -182,24 +182,26 @@ struct Schur {
 CALQUE_API Schur schur(const Operand &a);
 
 // The principal square root and logarithm of square matrices: X of X X = A whose eigenvalues have no negative real
-// part, and X of expm(X) = A whose eigenvalues have imaginary parts between -pi and pi. LinAlgError for a matrix with a
-// negative real eigenvalue, of which neither is real, and for the logarithm of a singular matrix. The root of a
-// singular matrix is NaN where it does not exist, and has no derivative. NaN for a matrix with NaN or infinities. Real
-// matrices alone.
+// part, and X of expm(X) = A whose eigenvalues have imaginary parts between -pi and pi. Of complex matrices, a negative
+// real eigenvalue -r has the root i sqrt(r) and the logarithm log(r) + i pi, or where its imaginary part is -0 the
+// conjugate ones. LinAlgError for a real matrix with a negative real eigenvalue, of which neither is real, and for the
+// logarithm of a singular matrix. The root of a singular matrix is NaN where it does not exist, and has no derivative.
+// NaN for a matrix with NaN or infinities.
 CALQUE_API Tensor sqrtm(const Operand &a);
 CALQUE_API Tensor logm(const Operand &a);
 
 // X [..., n, m] of A X + X B = C, for A [..., n, n], B [..., m, m] and C [..., n, m]. LinAlgError where A and -B have
-// an eigenvalue in common, so that there is no single X. These three equations take real matrices alone.
+// an eigenvalue in common, so that there is no single X.
 CALQUE_API Tensor solve_sylvester(const Operand &a, const Operand &b, const Operand &c);
-// X of A X + X A^T = Q, as scipy.linalg has it.
+// X of A X + X A^H = Q, as scipy.linalg has it.
 CALQUE_API Tensor solve_continuous_lyapunov(const Operand &a, const Operand &q);
-// X of A X A^T - X + Q = 0, by the bilinear transformation of A, which has no inverse for an eigenvalue of -1:
+// X of A X A^H - X + Q = 0, by the bilinear transformation of A, which has no inverse for an eigenvalue of -1:
 // LinAlgError.
 CALQUE_API Tensor solve_discrete_lyapunov(const Operand &a, const Operand &q);
 
 // The matrix [..., m, n] whose diagonals are constant: element [i, j] is column[i - j] on and below the diagonal, and
-// row[j - i] above it, of column [..., m] and row [..., n]. row[0] is not read. Without a row the matrix is symmetric.
+// row[j - i] above it, of column [..., m] and row [..., n]. row[0] is not read. Without a row it is
+// conj(column), so that the matrix is symmetric, or Hermitian but for what column[0] is.
 CALQUE_API Tensor toeplitz(const Operand &column);
 CALQUE_API Tensor toeplitz(const Operand &column, const Operand &row);
 // X of toeplitz(column, row) X = B, for m = n, by LU factors.
@@ -218,19 +220,19 @@ CALQUE_API Tensor solve_block_tridiagonal(const Operand &lower, const Operand &d
 
 // X of A X = B for A [..., n, n] with `lower` diagonals below its own and `upper` above, as SciPy has it: element [i,
 // j] of A is ab[upper + i - j, j], of a band ab [..., lower + upper + 1, n] whose elements outside of A are not read. B
-// is
-// [..., n, k] or [n]. By LU factors with exchanged rows, in lower * (lower + upper) * n steps. float32 and float64;
-// halves are computed as float32. LinAlgError for a singular matrix: the error names the first one of the batch.
-// ValueError for negative numbers of diagonals.
+// is [..., n, k] or [n]. By LU factors with exchanged rows, in lower * (lower + upper) * n steps. float32, float64,
+// complex64 and complex128; halves are computed as float32. LinAlgError for a singular matrix: the error names the
+// first one of the batch. ValueError for negative numbers of diagonals.
 CALQUE_API Tensor solve_banded(std::int64_t lower, std::int64_t upper, const Operand &ab, const Operand &b);
 struct BandedOptions {
   bool lower = false; // the band has the diagonal and those below it, else those above it and then the diagonal
 };
-// The same for symmetric positive definite matrices, of which ab [..., u + 1, n] has half: element [i, j] is ab[u + i -
-// j, j] for i <= j, or with lower = true ab[i - j, j] for i >= j. By Cholesky factors. LinAlgError for a matrix that is
-// not positive definite: the error names the first one of the batch.
+// The same for symmetric, or Hermitian, positive definite matrices, of which ab [..., u + 1, n] has half: element [i,
+// j] is ab[u + i - j, j] for i <= j, or with lower = true ab[i - j, j] for i >= j. The imaginary part of the diagonal
+// is not read. By Cholesky factors. LinAlgError for a matrix that is not positive definite: the error names the first
+// one of the batch.
 CALQUE_API Tensor solveh_banded(const Operand &ab, const Operand &b, BandedOptions options = {});
-// The band of the Cholesky factor, in the form of its matrix: U of A = U^T U, or with lower = true L of A = L L^T, with
+// The band of the Cholesky factor, in the form of its matrix: U of A = U^H U, or with lower = true L of A = L L^H, with
 // zeros outside. Column by column, each of u * u steps. LinAlgError as for solveh_banded.
 CALQUE_API Tensor cholesky_banded(const Operand &ab, BandedOptions options = {});
 // X of A X = B from that band.

@@ -120,3 +120,51 @@ func.func @schur_parts(%arg0: tensor<3x3xf32>, %arg1: tensor<3x3xf32>, %arg2: te
   %tRe_0, %tIm_1, %zRe_2, %zIm_3 = calque.schur_parts %arg2, %arg3 : (tensor<?x?x?xf64>, tensor<?x?x?xf64>) -> (tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>)
   return
 }
+
+// -----
+
+func.func @expm_parts(%arg0: tensor<3x3xf32>, %arg1: tensor<3x3xf32>, %arg2: tensor<?x?x?xf64>, %arg3: tensor<?x?x?xf64>) {
+  %ofRe, %ofIm = calque.expm_parts %arg0, %arg1 : (tensor<3x3xf32>, tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3x3xf32>)
+  %ofRe_0, %ofIm_1 = calque.expm_parts %arg2, %arg3 : (tensor<?x?x?xf64>, tensor<?x?x?xf64>) -> (tensor<?x?x?xf64>, tensor<?x?x?xf64>)
+  return
+}
+
+// -----
+
+func.func @sylvester_parts(%arg0: tensor<3x3xf32>, %arg1: tensor<3x3xf32>, %arg2: tensor<2x2xf32>, %arg3: tensor<2x2xf32>, %arg4: tensor<3x2xf32>, %arg5: tensor<3x2xf32>, %arg6: tensor<?x?x?xf64>, %arg7: tensor<?x?x?xf64>, %arg8: tensor<?x?x?xf64>, %arg9: tensor<?x?x?xf64>, %arg10: tensor<?x?x?xf64>, %arg11: tensor<?x?x?xf64>) {
+  %ofRe, %ofIm = calque.sylvester_parts %arg0, %arg1, %arg2, %arg3, %arg4, %arg5 : (tensor<3x3xf32>, tensor<3x3xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<3x2xf32>, tensor<3x2xf32>) -> (tensor<3x2xf32>, tensor<3x2xf32>)
+  %ofRe_0, %ofIm_1 = calque.sylvester_parts %arg6, %arg7, %arg8, %arg9, %arg10, %arg11 : (tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>) -> (tensor<?x?x?xf64>, tensor<?x?x?xf64>)
+  return
+}
+
+// -----
+
+func.func @sqrtm_parts(%arg0: tensor<3x3xf32>, %arg1: tensor<3x3xf32>, %arg2: tensor<?x?x?xf64>, %arg3: tensor<?x?x?xf64>) {
+  %ofRe, %ofIm = calque.sqrtm_parts %arg0, %arg1 : (tensor<3x3xf32>, tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3x3xf32>)
+  %ofRe_0, %ofIm_1 = calque.sqrtm_parts %arg2, %arg3 : (tensor<?x?x?xf64>, tensor<?x?x?xf64>) -> (tensor<?x?x?xf64>, tensor<?x?x?xf64>)
+  return
+}
+
+// -----
+
+func.func @logm_parts(%arg0: tensor<3x3xf32>, %arg1: tensor<3x3xf32>, %arg2: tensor<?x?x?xf64>, %arg3: tensor<?x?x?xf64>) {
+  %ofRe, %ofIm = calque.logm_parts %arg0, %arg1 : (tensor<3x3xf32>, tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3x3xf32>)
+  %ofRe_0, %ofIm_1 = calque.logm_parts %arg2, %arg3 : (tensor<?x?x?xf64>, tensor<?x?x?xf64>) -> (tensor<?x?x?xf64>, tensor<?x?x?xf64>)
+  return
+}
+
+// -----
+
+func.func @banded_solve_parts(%arg0: tensor<3x4xf32>, %arg1: tensor<3x4xf32>, %arg2: tensor<4x2xf32>, %arg3: tensor<4x2xf32>, %arg4: tensor<?x?x?xf64>, %arg5: tensor<?x?x?xf64>, %arg6: tensor<?x?x?xf64>, %arg7: tensor<?x?x?xf64>) {
+  %ofRe, %ofIm = calque.banded_solve_parts %arg0, %arg1, %arg2, %arg3 {lower = 1 : i64, transposed = true, upper = 1 : i64} : (tensor<3x4xf32>, tensor<3x4xf32>, tensor<4x2xf32>, tensor<4x2xf32>) -> (tensor<4x2xf32>, tensor<4x2xf32>)
+  %ofRe_0, %ofIm_1 = calque.banded_solve_parts %arg4, %arg5, %arg6, %arg7 {lower = 1 : i64, transposed = true, upper = 1 : i64} : (tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>) -> (tensor<?x?x?xf64>, tensor<?x?x?xf64>)
+  return
+}
+
+// -----
+
+func.func @positive_banded_solve_parts(%arg0: tensor<3x4xf32>, %arg1: tensor<3x4xf32>, %arg2: tensor<4x2xf32>, %arg3: tensor<4x2xf32>, %arg4: tensor<?x?x?xf64>, %arg5: tensor<?x?x?xf64>, %arg6: tensor<?x?x?xf64>, %arg7: tensor<?x?x?xf64>) {
+  %ofRe, %ofIm = calque.positive_banded_solve_parts %arg0, %arg1, %arg2, %arg3 {lower = 2 : i64, upper = 0 : i64} : (tensor<3x4xf32>, tensor<3x4xf32>, tensor<4x2xf32>, tensor<4x2xf32>) -> (tensor<4x2xf32>, tensor<4x2xf32>)
+  %ofRe_0, %ofIm_1 = calque.positive_banded_solve_parts %arg4, %arg5, %arg6, %arg7 {lower = 2 : i64, upper = 0 : i64} : (tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>) -> (tensor<?x?x?xf64>, tensor<?x?x?xf64>)
+  return
+}

@@ -146,10 +146,31 @@ func.func @all_singular_vectors(%a: tensor<3x2xcomplex<f64>>) -> (tensor<3x3xcom
   return %u, %s, %v : tensor<3x3xcomplex<f64>>, tensor<2xf64>, tensor<2x2xcomplex<f64>>
 }
 
-// The exponential is that of a real matrix of twice the size.
 // CHECK-LABEL: func.func @exponential
-// CHECK: calque.expm %{{.*}} : (tensor<6x6xf64>) -> tensor<6x6xf64>
+// CHECK: calque.expm_parts %{{.*}}, %{{.*}} : (tensor<3x3xf64>, tensor<3x3xf64>) -> (tensor<3x3xf64>, tensor<3x3xf64>)
 func.func @exponential(%a: tensor<3x3xcomplex<f64>>) -> tensor<3x3xcomplex<f64>> {
   %x = calque.expm %a : (tensor<3x3xcomplex<f64>>) -> tensor<3x3xcomplex<f64>>
   return %x : tensor<3x3xcomplex<f64>>
+}
+
+// What is transposed is the adjoint matrix of the conjugate band.
+// CHECK-LABEL: func.func @bands
+// CHECK: calque.neg
+// CHECK: calque.banded_solve_parts %{{.*}} {lower = 1 : i64, transposed = true, upper = 1 : i64}
+// CHECK: calque.positive_banded_solve_parts %{{.*}} {lower = 2 : i64, upper = 0 : i64}
+func.func @bands(%a: tensor<3x4xcomplex<f64>>, %b: tensor<4x2xcomplex<f64>>) -> tensor<4x2xcomplex<f64>> {
+  %x = calque.banded_solve %a, %b {lower = 1 : i64, transposed = true, upper = 1 : i64} : (tensor<3x4xcomplex<f64>>, tensor<4x2xcomplex<f64>>) -> tensor<4x2xcomplex<f64>>
+  %y = calque.positive_banded_solve %a, %x {lower = 2 : i64, upper = 0 : i64} : (tensor<3x4xcomplex<f64>>, tensor<4x2xcomplex<f64>>) -> tensor<4x2xcomplex<f64>>
+  return %y : tensor<4x2xcomplex<f64>>
+}
+
+// CHECK-LABEL: func.func @functions_of_matrices
+// CHECK: calque.sqrtm_parts
+// CHECK: calque.logm_parts
+// CHECK: calque.sylvester_parts
+func.func @functions_of_matrices(%a: tensor<?x?xcomplex<f32>>) -> tensor<?x?xcomplex<f32>> {
+  %x = calque.sqrtm %a : (tensor<?x?xcomplex<f32>>) -> tensor<?x?xcomplex<f32>>
+  %y = calque.logm %x : (tensor<?x?xcomplex<f32>>) -> tensor<?x?xcomplex<f32>>
+  %z = calque.sylvester %a, %x, %y : (tensor<?x?xcomplex<f32>>, tensor<?x?xcomplex<f32>>, tensor<?x?xcomplex<f32>>) -> tensor<?x?xcomplex<f32>>
+  return %z : tensor<?x?xcomplex<f32>>
 }
