@@ -159,8 +159,8 @@ CALQUE_API Tensor cond(const Operand &a, MatrixNorm order = MatrixNorm::Two);
 
 // The product of so many factors A; of inverses for a negative number.
 CALQUE_API Tensor matrix_power(const Operand &a, std::int64_t exponent);
-// The exponential of square matrices, by Higham's scaling and squaring of 2005. float32 is computed in float64, and a
-// complex matrix as a real one of twice the size. NaN for a matrix with NaN or infinities.
+// The exponential of square matrices, by Higham's scaling and squaring of 2005. float32 is computed in float64, and
+// complex64 in complex128. NaN for a matrix with NaN or infinities.
 CALQUE_API Tensor expm(const Operand &a);
 
 // Eigenvalues w [..., n] and eigenvectors, the columns of V [..., n, n], of general matrices: A V = V diag(w). Both are
