@@ -66,17 +66,21 @@ LapackInt workOf(Complex best, int64_t least) {
 // Schur factors A = Z T Z^H of a matrix in column-major order, which becomes T.
 struct Schur {
   Schur(const Lapack<Complex> &lapack, Complex *a, int64_t n) : vectors(n * n), values(n) {
-    const LapackInt size = lapackInt(n), query = -1;
+    const LapackInt size = lapackInt(n);
     LapackInt info = 0, selected = 0;
     Scratch<double> reals(n);
     Scratch<LapackInt> flags(n);
+    auto gees = [&](Complex *space, LapackInt count) {
+      lapack.gees("V", "N", nullptr, &size, a, &size, &selected, values.get(), vectors.get(), &size, space, &count,
+                  reals.get(), flags.get(), &info, 1, 1);
+    };
+    // Small matrices are not worked on in blocks, and the question for the best size takes as long as the answer.
     Complex best = 0;
-    lapack.gees("V", "N", nullptr, &size, a, &size, &selected, values.get(), vectors.get(), &size, &best, &query,
-                reals.get(), flags.get(), &info, 1, 1);
+    if (n > kMostSmall)
+      gees(&best, -1);
     const LapackInt count = workOf(best, 2 * n);
     Scratch<Complex> space(count);
-    lapack.gees("V", "N", nullptr, &size, a, &size, &selected, values.get(), vectors.get(), &size, space.get(), &count,
-                reals.get(), flags.get(), &info, 1, 1);
+    gees(space.get(), count);
     converges = info == 0;
     // Below the diagonal are zeros.
     for (int64_t j = 0; j < n; ++j)

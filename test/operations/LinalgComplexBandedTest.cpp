@@ -142,8 +142,10 @@ TEST(LinalgComplexBanded, CholeskyFactorsHaveSmallResiduals) {
   for (bool isLower : {false, true})
     for (std::int64_t others : {0, 1, 3})
       for (DType dtype : kFloats)
-        for (std::int64_t n : {1, 2, 5, 33})
+        for (std::int64_t n : {1, 5, 33})
           for (const Shape &batch : {Shape{}, Shape{2, 3}}) {
+            if (n != 5 && !batch.empty())
+              continue; // each size is compiled
             Tensor band = dominant(randomComplex(random, dtype, with(batch, {others + 1, n})), isLower ? 0 : others,
                                    3.0 * static_cast<double>(others) + 1.5);
             band = withNan(band, isLower ? 0 : others);
