@@ -2,6 +2,11 @@
 // bound of LAPACK's own tests; values are those of SciPy (linalg_complex_reference.py).
 #include "test/operations/LinalgComplex.h"
 
+#include "calque/saved_functions.h"
+
+#include <filesystem>
+#include <unistd.h>
+
 using namespace calque;
 using namespace calque::testing;
 
@@ -19,6 +24,9 @@ const Tensor kNegative = numbers({3, 3}, {{-4, 0}, {1, 2}, {3, 0}, {0, 0}, {-9, 
 Tensor identity(std::int64_t n, DType dtype) { return cast(eye(n, real_of(dtype)), dtype); }
 // Whose eigenvalues are away from 0 and from negative numbers.
 Tensor shifted(const Tensor &x, double by) { return x + by * positiveComplex(x * 0); }
+
+// Half of a band of a positive definite matrix.
+Tensor dominantHalf(const Tensor &x) { return x + 8 * cast(iota({3, 1}, DType::Int64, 0) == 2, DType::Complex128); }
 
 std::vector<Tensor> one(const Tensor &x) { return {x}; }
 
@@ -190,6 +198,34 @@ TEST(LinalgComplexGeneral, BlockTridiagonalSystemsSolve) {
     expectSmall(embedded(rest), 10, 2, DType::Float64, "B - A X");
   }
   expectSmall(embedded(x) - embedded(compiled), embedded(x).norm(), n, DType::Float64, "compiled");
+}
+
+TEST(LinalgComplexGeneral, SavedProgramsHaveThem) {
+  std::mt19937 random(27);
+  const auto all = [](const Tensor &a, const Tensor &band) {
+    const Tensor x = linalg::solve_banded(1, 1, band, linalg::sqrtm(a)),
+                 half = linalg::solveh_banded(dominantHalf(band), x);
+    return linalg::solve_sylvester(a, linalg::logm(a), x + half) + linalg::expm(a / 8);
+  };
+  const auto gradient = [all](const Tensor &a, const Tensor &band) {
+    return grad([&](const Tensor &x) { return sum(square(abs(all(x, band)))); })(a);
+  };
+  const Tensor a = shifted(randomComplex(random, DType::Float64, {3, 3}), 4),
+               band = randomComplex(random, DType::Float64, {3, 3}) + 4;
+  const TensorSpec<> matrix(DType::Complex128, {kDynamic, kDynamic}), three(DType::Complex128, {3, kDynamic});
+  auto values = function(all), slopes = function(gradient);
+  const std::string path =
+      (std::filesystem::temp_directory_path() / ("complex-matrices-" + std::to_string(getpid()) + ".calque")).string();
+  save_functions(path, {{"values", values.get_concrete_function(matrix, three)},
+                        {"slopes", slopes.get_concrete_function(matrix, three)}});
+  const SavedFunctions saved = load_functions(path);
+  std::filesystem::remove(path);
+  auto same = [&](const char *name, const Tensor &expected) {
+    const Tensor found = saved[name]({a, band})[0];
+    expectSmall(embedded(found) - embedded(expected), embedded(expected).norm(), 3, DType::Float64, name);
+  };
+  same("values", all(a, band));
+  same("slopes", gradient(a, band));
 }
 
 TEST(LinalgComplexGeneral, Derivatives) {
