@@ -38,7 +38,7 @@ template <typename T> void fillParts(PartsOf<T> to, int64_t count, T x) {
 template <typename T> bool areFinite(PartsOf<const T> x, int64_t count) {
   T sum = 0;
   for (int64_t e = 0; e < count; ++e)
-    sum += (x.re[e] + x.im[e]) * 0;
+    sum += x.re[e] * 0 + x.im[e] * 0; // a sum of the parts may leave the range
   return sum == 0;
 }
 

@@ -291,6 +291,25 @@ TEST(LinalgComplexGeneral, NanStaysNan) {
   }
 }
 
+// Parts whose sum leaves the range are finite numbers.
+TEST(LinalgComplexGeneral, TheRangeOfNumbersIsUsed) {
+  for (double scale : {1e300, 1e-300}) {
+    const Tensor a = numbers({2, 2}, {{scale, scale}, {0, 0}, {0, 0}, {2 * scale, 0}});
+    const double root = std::sqrt(scale);
+    const Complex first = root * std::sqrt(Complex(1, 1));
+    expectNumbers(linalg::sqrtm(a) / root, {first / root, {0, 0}, {0, 0}, {std::sqrt(2.0), 0}});
+    expectNumbers(
+        linalg::logm(a),
+        {{std::log(scale) + std::log(2.0) / 2, kPi / 4}, {0, 0}, {0, 0}, {std::log(scale) + std::log(2.0), 0}});
+  }
+  const double large = 1e308;
+  const Complex root = std::sqrt(Complex(large / 4, large / 4)) * 2.0;
+  expectNumbers(linalg::sqrtm(numbers({1, 1}, {{large, large}})) / 1e154, {root / 1e154});
+  expectNumbers(linalg::eigvals(numbers({1, 1}, {{large, large}})) / 1e308, {{1, 1}});
+  const Tensor band = numbers({1, 2}, {{1e300, 1e300}, {1e-300, -1e-300}});
+  expectNumbers(linalg::solve_banded(0, 0, band, numbers({2}, {{2e300, 0}, {0, 2e-300}})), {{1, -1}, {-1, 1}});
+}
+
 TEST(LinalgComplexGeneral, NeedsLapack) {
   withLapack("none", [] {
     const Tensor small = identity(2, DType::Complex64), large = identity(33, DType::Complex64);
