@@ -39,9 +39,10 @@ int main() {
   };
   std::cout << "own         " << round(own(b), 4) << ' ' << round(grad(own)(b), 4) << '\n';
 
-  // The same rod as a sparse matrix, which three products with directions give: its pattern is tridiagonal.
+  // The same rod as a sparse matrix, which three products with directions give: the pattern that is found is
+  // tridiagonal.
   auto residual = [&](const Tensor &v) { return flow(walls, v) - source; };
-  sparse::Csr rod = sparse::jacobian(residual, sparse::Pattern::banded(100, 1, 1))(zeros({100}, DType::Float64));
+  sparse::Csr rod = jacobian(residual, {.sparsity = sparse::detect})(zeros({100}, DType::Float64));
   std::cout << "sparse      " << rod.pattern().size() << " values, "
             << round(solvers::cg(rod, source, {.rtol = 1e-10, .preconditioner = solvers::jacobi(rod.diagonal())}).x[49],
                      4)

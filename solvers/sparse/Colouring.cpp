@@ -2,7 +2,7 @@
 #include "absl/strings/str_cat.h"
 #include "calque/assertions.h"
 #include "calque/transforms.h"
-#include "implicit/Function.h"
+#include "sparse/Compressed.h"
 #include "sparse/Pattern.h"
 
 #include <algorithm>
@@ -12,13 +12,9 @@
 namespace calque::sparse {
 
 using namespace solvers::internal;
+using namespace internal;
 
 namespace {
-
-struct Colouring {
-  std::vector<std::int64_t> colourOf; // of each column
-  std::int64_t count = 0;
-};
 
 // Columns that share a row get different colours: each column, from the densest one on, takes the first colour that is
 // free. The time is that of all pairs of places in a row.
@@ -103,30 +99,56 @@ void requireVector(const char *what, const Tensor &x, const Pattern &pattern) {
 
 std::int64_t count_colours(const Pattern &pattern) { return coloursOfColumns(pattern).count; }
 
+namespace internal {
+
+Colours coloursOfJacobian(const Pattern &pattern) {
+  const Pattern turned = pattern.transposed();
+  return {pattern, turned, coloursOfColumns(pattern), coloursOfColumns(turned)};
+}
+
+Colours coloursOfHessian(const char *what, const Pattern &pattern) {
+  const Pattern turned = pattern.transposed();
+  if (pattern.rows() != pattern.columns() || pattern.indptr() != turned.indptr() ||
+      pattern.indices() != turned.indices())
+    fail<ValueError>(absl::StrCat(what, ": the pattern of a Hessian is symmetric, and this one is not"));
+  return {pattern, turned, coloursOfColumns(pattern), {}};
+}
+
+Csr compressedJacobian(const char *what, const Map &f, const Colours &colours, const Tensor &x, bool isChecked) {
+  const Pattern &pattern = colours.pattern;
+  requireVector(what, x, pattern);
+  const Map checked = [&](const Tensor &at) {
+    Tensor y = callUser(f, at);
+    if (y.dtype() != x.dtype() || y.rank() != 1 || (y.size().is_known() && y.size() != pattern.rows()))
+      fail<ShapeError>(absl::StrCat(what, ": the function returns ", describe(y), " for ", describe(x),
+                                    ", and the pattern is that of a matrix [", pattern.rows(), ",", pattern.columns(),
+                                    "]"));
+    return y;
+  };
+  if (colours.columns.count <= colours.rows.count) {
+    const Map product = [&](const Tensor &v) { return jvp(checked, x, v).second; };
+    return matrixOf(what, product, pattern, colours.columns, x.dtype(), isChecked);
+  }
+  const Map product = [&](const Tensor &v) { return vjp(checked, x).second(v); };
+  return matrixOf(what, product, colours.turned, colours.rows, x.dtype(), isChecked).transposed();
+}
+
+Csr compressedHessian(const char *what, const Map &f, const Colours &colours, const Tensor &x, bool isChecked) {
+  requireVector(what, x, colours.pattern);
+  const Map product = [&](const Tensor &v) { return hvp([&](const Tensor &at) { return callUser(f, at); })(x, v); };
+  return matrixOf(what, product, colours.pattern, colours.columns, x.dtype(), isChecked);
+}
+
+} // namespace internal
+
 std::function<Csr(const Tensor &)> jacobian(const std::function<Tensor(const Tensor &)> &f, const Pattern &pattern,
                                             DerivativeOptions options, SourceLocation where) {
   const char *what = "sparse::jacobian";
   CallSite site(where, what);
   requireFunction(what, "the function", static_cast<bool>(f));
-  const Pattern turned = pattern.transposed();
-  Colouring columns = coloursOfColumns(pattern), rows = coloursOfColumns(turned);
-  return [=, columns = std::move(columns), rows = std::move(rows)](const Tensor &x) {
+  return [=, colours = coloursOfJacobian(pattern)](const Tensor &x) {
     CallSite line(where, what);
-    requireVector(what, x, pattern);
-    const Map checked = [=](const Tensor &at) {
-      Tensor y = callUser(f, at);
-      if (y.dtype() != x.dtype() || y.rank() != 1 || (y.size().is_known() && y.size() != pattern.rows()))
-        fail<ShapeError>(absl::StrCat(what, ": the function returns ", describe(y), " for ", describe(x),
-                                      ", and the pattern is that of a matrix [", pattern.rows(), ",", pattern.columns(),
-                                      "]"));
-      return y;
-    };
-    if (columns.count <= rows.count) {
-      const Map product = [&](const Tensor &v) { return jvp(checked, x, v).second; };
-      return matrixOf(what, product, pattern, columns, x.dtype(), options.check);
-    }
-    const Map product = [&](const Tensor &v) { return vjp(checked, x).second(v); };
-    return matrixOf(what, product, turned, rows, x.dtype(), options.check).transposed();
+    return compressedJacobian(what, f, colours, x, options.check);
   };
 }
 
@@ -135,15 +157,9 @@ std::function<Csr(const Tensor &)> hessian(const std::function<Tensor(const Tens
   const char *what = "sparse::hessian";
   CallSite site(where, what);
   requireFunction(what, "the function", static_cast<bool>(f));
-  if (pattern.rows() != pattern.columns() || pattern.indptr() != pattern.transposed().indptr() ||
-      pattern.indices() != pattern.transposed().indices())
-    fail<ValueError>("sparse::hessian: the pattern of a Hessian is symmetric, and this one is not");
-  Colouring columns = coloursOfColumns(pattern);
-  return [=, columns = std::move(columns)](const Tensor &x) {
+  return [=, colours = coloursOfHessian(what, pattern)](const Tensor &x) {
     CallSite line(where, what);
-    requireVector(what, x, pattern);
-    const Map product = [&](const Tensor &v) { return hvp([&](const Tensor &at) { return callUser(f, at); })(x, v); };
-    return matrixOf(what, product, pattern, columns, x.dtype(), options.check);
+    return compressedHessian(what, f, colours, x, options.check);
   };
 }
 

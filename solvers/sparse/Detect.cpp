@@ -3,7 +3,7 @@
 #include "calque/call_site.h"
 #include "calque/function.h"
 #include "calque/transforms.h"
-#include "implicit/Function.h"
+#include "sparse/Compressed.h"
 #include "sparse/Dependence.h"
 #include "sparse/Pattern.h"
 
@@ -13,6 +13,7 @@
 namespace calque::sparse {
 
 using namespace solvers::internal;
+using namespace internal;
 
 namespace {
 
@@ -31,26 +32,32 @@ std::vector<double> numbersOf(const Tensor &x) {
   return isExact ? numbers : std::vector<double>();
 }
 
-// Which elements of derivative(x, v), a function that is linear in v, depend on which elements of v. The derivative has
-// no terms but these: element [i, j] of its matrix is 0 if element i does not depend on element j.
-Pattern patternOf(const char *what, const std::function<Tensor(const Tensor &, const Tensor &)> &derivative,
-                  const Tensor &x) {
+using Derivative = Tensor(const Tensor &x, const Tensor &v, const std::vector<Tensor> &others);
+
+// Which elements of derivative(x, v, others), a function that is linear in v, depend on which elements of v. The
+// derivative has no terms but these: element [i, j] of its matrix is 0 if element i does not depend on element j.
+Pattern patternOf(const char *what, const std::function<Derivative> &derivative, const Tensor &x,
+                  const std::vector<Tensor> &others) {
   requireFloat(what, "x", x);
   if (x.rank() != 1 || !x.size().is_known())
     fail<ShapeError>(absl::StrCat(what, ": x is ", describe(x), ", and must be a vector of known size"));
   const std::int64_t n = x.size();
-  auto traced = function<Tensor(const Tensor &, const Tensor &)>(derivative);
-  const TensorSpec<> like(x.dtype(), x.shape());
-  const FunctionProgram made = program_of(traced.get_concrete_function(like, like));
+  auto traced = function<Derivative>(derivative);
+  const Tensor like(TensorSpec<>(x.dtype(), x.shape()));
+  std::vector<Tensor> rest;
+  for (const Tensor &other : others)
+    rest.emplace_back(TensorSpec<>(other.dtype(), other.shape()));
+  const FunctionProgram made = program_of(traced.get_concrete_function(like, like, rest));
   detail::Dependences dependences;
   std::vector<detail::Dependence> parameters(made.program->parameters.size());
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const ProgramType &type = made.program->types[made.program->parameters[i]];
     parameters[i].sizes = type.sizes;
     parameters[i].sets = {0};
-    // Behind the two arguments are the captures.
-    if (i >= 2 && i - 2 < made.captures.size())
-      parameters[i].known = numbersOf(made.captures[i - 2]);
+    // Behind the arguments are the captures.
+    const std::size_t arguments = 2 + others.size();
+    if (i >= arguments && i - arguments < made.captures.size())
+      parameters[i].known = numbersOf(made.captures[i - arguments]);
   }
   try {
     parameters[1].sets.resize(static_cast<std::size_t>(n));
@@ -81,24 +88,18 @@ Pattern patternOf(const char *what, const std::function<Tensor(const Tensor &, c
 
 } // namespace
 
-Pattern jacobian_pattern(const std::function<Tensor(const Tensor &)> &f, const Tensor &x, SourceLocation where) {
-  const char *what = "sparse::jacobian_pattern";
-  CallSite site(where, what);
-  requireFunction(what, "the function", static_cast<bool>(f));
-  auto derivative = [&](const Tensor &at, const Tensor &v) {
-    return jvp([&](const Tensor &point) { return callUser(f, point); }, at, v).second;
-  };
-  return patternOf(what, derivative, x);
-}
+namespace internal {
 
-Pattern hessian_pattern(const std::function<Tensor(const Tensor &)> &f, const Tensor &x, SourceLocation where) {
-  const char *what = "sparse::hessian_pattern";
-  CallSite site(where, what);
-  requireFunction(what, "the function", static_cast<bool>(f));
-  auto derivative = [&](const Tensor &at, const Tensor &v) {
-    return hvp([&](const Tensor &point) { return callUser(f, point); })(at, v);
+Pattern foundPattern(const char *what, bool isHessian, const Bound &f, const Tensor &x,
+                     const std::vector<Tensor> &others) {
+  auto derivative = [&](const Tensor &at, const Tensor &v, const std::vector<Tensor> &rest) {
+    auto g = [&](const Tensor &point) { return callUser([&](const Tensor &user) { return f(user, rest); }, point); };
+    return isHessian ? hvp(g)(at, v) : jvp(g, at, v).second;
   };
-  const Pattern found = patternOf(what, derivative, x), turned = found.transposed();
+  const Pattern found = patternOf(what, derivative, x, others);
+  if (!isHessian)
+    return found;
+  const Pattern turned = found.transposed();
   // Both triangles have what one has: a place that one lacks is of an element that is 0.
   std::vector<std::int64_t> rows, columns;
   for (const Pattern *each : {&found, &turned})
@@ -109,6 +110,22 @@ Pattern hessian_pattern(const std::function<Tensor(const Tensor &)> &f, const Te
         columns.push_back(each->indices()[static_cast<std::size_t>(k)]);
       }
   return Pattern(found.rows(), found.columns(), rows, columns);
+}
+
+} // namespace internal
+
+Pattern jacobian_pattern(const std::function<Tensor(const Tensor &)> &f, const Tensor &x, SourceLocation where) {
+  const char *what = "sparse::jacobian_pattern";
+  CallSite site(where, what);
+  requireFunction(what, "the function", static_cast<bool>(f));
+  return foundPattern(what, false, [&](const Tensor &at, const std::vector<Tensor> &) { return f(at); }, x, {});
+}
+
+Pattern hessian_pattern(const std::function<Tensor(const Tensor &)> &f, const Tensor &x, SourceLocation where) {
+  const char *what = "sparse::hessian_pattern";
+  CallSite site(where, what);
+  requireFunction(what, "the function", static_cast<bool>(f));
+  return foundPattern(what, true, [&](const Tensor &at, const std::vector<Tensor> &) { return f(at); }, x, {});
 }
 
 } // namespace calque::sparse

@@ -5,7 +5,7 @@
 //   Tensor y = a(x);                                       // [2] of [3], or [2, k] of [3, k]
 //   Tensor z = solvers::cg(k, b).x;                        // a sparse matrix is a linear operator
 //   sparse::Csr j = sparse::jacobian(f, sparse::Pattern::banded(n, 1, 1))(x); // by products with 3 vectors
-//   sparse::Csr k = sparse::jacobian(f, sparse::jacobian_pattern(f, x))(x);   // of a pattern that is found
+//   sparse::Csr k = jacobian(f, {.sparsity = sparse::detect})(x);             // of a pattern that is found
 //
 // The header is a part of the library of solvers, Calque::solvers, because it is written with the public headers alone.
 // A product takes time proportional to the number of values, on all threads: rows of similar lengths are padded to one
@@ -19,12 +19,15 @@
 #define CALQUE_SPARSE_H
 
 #include "calque/functions.h"
-#include "calque/structure.h"
+#include "calque/transforms.h"
 
 #include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace calque::sparse {
@@ -170,9 +173,128 @@ CALQUE_API Pattern hessian_pattern(const std::function<Tensor(const Tensor &)> &
 // The number of directions that these take: colours of the columns of a pattern.
 CALQUE_API std::int64_t count_colours(const Pattern &pattern);
 
+// What `jacobian(f, {.sparsity = ...})` knows of its result: a pattern, or `detect`, which finds it by jacobian_pattern
+// or hessian_pattern.
+struct Detect {};
+inline constexpr Detect detect;
+class Sparsity {
+public:
+  Sparsity(Detect) {}
+  Sparsity(Pattern pattern) : pattern_(std::move(pattern)) {}
+  const std::optional<Pattern> &pattern() const { return pattern_; } // none: it is to be found
+
+private:
+  std::optional<Pattern> pattern_;
+};
+
+namespace detail {
+
+// The further arguments of a function: their tensors, and what else a pattern may depend on.
+struct FurtherArguments : calque::detail::TensorCollector {
+  std::string key;
+  void variable(const Variable &) { key += 'v'; }
+  void host(std::uint64_t bytes) { key.append("h").append(std::to_string(bytes)); }
+  void text(const std::string &x) { count(x.size()), key += x; }
+  void count(std::size_t n) { key.append("n").append(std::to_string(n)); }
+};
+
+// A derivative whose patterns and colours are kept: one for each type of the arguments. Any thread may call it.
+class CALQUE_API Compressed {
+public:
+  using Bound = std::function<Tensor(const Tensor &x, const std::vector<Tensor> &others)>;
+  Compressed(const char *what, bool isHessian, const Sparsity &sparsity, bool isChecked, SourceLocation made);
+  Csr operator()(const Bound &f, const Tensor &x, const FurtherArguments &others, SourceLocation where) const;
+
+private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+template <typename S> struct CompressedSignature {
+  using type = void;
+};
+template <typename R, typename X, typename... Others> struct CompressedSignature<R(X, Others...)> {
+  using type = Csr(X, Others...);
+};
+
+// Refuses a derivative by anything but one tensor.
+template <typename X> struct CheckedVector {
+  static constexpr bool isOneTensor = std::is_convertible_v<const X &, calque::detail::TensorArgument>;
+  static_assert(isOneTensor, "a sparse Jacobian or Hessian is with respect to a vector, the function's first argument: "
+                             "ravel() of <calque/solvers/parameters.h> makes one of a structure");
+};
+template <typename X> Tensor asVector(const X &x, SourceLocation where) {
+  if constexpr (std::is_arithmetic_v<X>)
+    return scalar(x, where);
+  else if constexpr (std::is_same_v<X, Variable>)
+    return Tensor(x, where);
+  else
+    return Tensor(x);
+}
+
+template <typename F> auto compressed(F &&f, Compressed made) {
+  using Held = calque::detail::Held<F>;
+  using Signature = typename calque::detail::CallableTraits<Held>::Signature;
+  return calque::detail::derivative<typename CompressedSignature<Signature>::type>(
+      [f = calque::detail::hold(std::forward<F>(f)),
+       made = std::move(made)](const SourceLocation &where, const auto &given, const auto &...others) mutable {
+        if constexpr (CheckedVector<std::decay_t<decltype(given)>>::isOneTensor) {
+          const std::tuple<const std::decay_t<decltype(others)> &...> rest(others...);
+          auto bound = [&](const Tensor &x, const std::vector<Tensor> &tensors) {
+            calque::detail::Replacement replacement{tensors.data()};
+            auto replaced = std::apply(
+                [&](const auto &...each) {
+                  return std::tuple<std::decay_t<decltype(each)>...>{map_structure(each, replacement)...};
+                },
+                rest);
+            auto call = [&](const auto &...each) { return calque::detail::callAt(where, f, x, each...); };
+            if constexpr (calque::detail::CheckedResult<decltype(std::apply(call, replaced))>::isTensor)
+              return std::apply(call, replaced);
+            else
+              return x;
+          };
+          FurtherArguments further;
+          visit_structure(rest, further);
+          return made(bound, asVector(given, where), further, where);
+        } else {
+          return made({}, Tensor(), {}, where);
+        }
+      });
+}
+
+} // namespace detail
+
 } // namespace calque::sparse
 
 namespace calque {
+
+// Makes the function that returns the Jacobian of f, or the Hessian of the sum of its elements, with respect to the
+// first argument as a sparse matrix: jacobian(f, {.sparsity = sparse::detect})(x, more...) is a sparse::Csr [m, n] for
+// f(x, more...) [m] of x [n]. It takes the products that sparse::jacobian and sparse::hessian take, with vectors of
+// float32 and float64 of known size. Errors are those of these functions and of sparse::jacobian_pattern.
+//
+// With sparse::detect the first call for each type of the arguments finds the pattern, and later calls keep it; calls
+// may be in functions that are traced. Elements of further arguments count as unknown ones, and tensors that f captures
+// as constants, which must keep their values. f is traced for it once more, apart from a function that is being traced:
+// StateError if f captures tensors of that one. Copies of what is made share the patterns, so that results of all calls
+// of one type have one pattern.
+struct SparseDerivativeOptions {
+  sparse::Sparsity sparsity;
+  bool check = true; // as in sparse::DerivativeOptions
+};
+template <typename F>
+auto jacobian(F &&f, SparseDerivativeOptions options, SourceLocation made = SourceLocation::current()) {
+  detail::requireCallable(f, "jacobian", made);
+  return sparse::detail::compressed(
+      std::forward<F>(f), sparse::detail::Compressed("jacobian", false, options.sparsity, options.check, made));
+}
+template <typename F>
+auto hessian(F &&f, SparseDerivativeOptions options, SourceLocation made = SourceLocation::current()) {
+  detail::requireCallable(f, "hessian", made);
+  return sparse::detail::compressed(std::forward<F>(f),
+                                    sparse::detail::Compressed("hessian", true, options.sparsity, options.check, made));
+}
+
 template <> struct Structure<sparse::Csr> {
   template <typename V> static void visit(const sparse::Csr &x, V &v) {
     visit_structure(x.pattern().id(), v);
