@@ -47,7 +47,7 @@ template <typename Body> void dispatchFloat(DType dtype, Body &&body) {
 template <typename T> class Scratch {
 public:
   explicit Scratch(int64_t count)
-      : memory(static_cast<T *>(::operator new(static_cast<std::size_t>(std::max<int64_t>(count, 1)) * sizeof(T),
+      : memory(static_cast<T *>(::operator new(static_cast<std::size_t>(std::max<int64_t>(count, 1)) * kPlaces,
                                                std::align_val_t(kLaneBytes)))) {}
   ~Scratch() { ::operator delete(memory, std::align_val_t(kLaneBytes)); }
   Scratch(const Scratch &) = delete;
@@ -56,6 +56,12 @@ public:
   T &operator[](int64_t i) const { return memory[i]; }
 
 private:
+  // OpenBLAS' cgemv and zgemv of AVX2 and AVX-512, which LAPACK's functions of complex matrices call, read the element
+  // behind the last one of a vector, without a use for it (its issue 4013). That vector may be the last row of a matrix
+  // in columns, so that this is as far behind the matrix as a column is long: never farther than the matrix is large.
+  // Memory that is not written to takes no pages.
+  static constexpr std::size_t kPlaces =
+      std::is_floating_point_v<T> || std::is_integral_v<T> ? sizeof(T) : 2 * sizeof(T);
   T *memory;
 };
 
