@@ -232,12 +232,13 @@ void svd(const ElementOf<V> *a, ElementOf<V> *u, ElementOf<V> *s, ElementOf<V> *
       lengths[j] = squareRoot(sum);
     }
     orderOf(lengths, order, n, true);
-    // The columns of small singular values have errors as large as they are.
+    // Of columns of lengths x and y the angle is as right as least / (x y). Shorter ones than this are made orthogonal
+    // to those before them, which moves A by no more than `least` over the length of the longer one.
+    const T shortest = (n > 0 ? lengths[order[0]] : T(0)) * T(2) * squareRoot(kEpsilon<T>);
     int64_t known = 0;
     for (int64_t j = 0; j < n; ++j) {
       const T length = lengths[order[j]];
-      const bool isKnown = length > lengths[order[0]] * kEpsilon<T> * static_cast<T>(8 * m);
-      known += isKnown;
+      known += length > shortest;
       for (int64_t e = 0; e < m; ++e)
         rows[j * m + e] = length > 0 ? laneOf(g, order[j] * m + e, k) / length : T(0);
       s[k * n + j] = length * factor[k] + own;
