@@ -39,8 +39,9 @@ struct Schur {
     const LapackInt size = lapackInt(n), query = -1;
     LapackInt info = 0, found = 0, unused = 0;
     double best = 0;
-    lapack.gees("V", "N", nullptr, &size, a, &size, &found, re.get(), im.get(), vectors.get(), &size, &best, &query,
-                &unused, &info, 1, 1);
+    if (n > kMostSmall)
+      lapack.gees("V", "N", nullptr, &size, a, &size, &found, re.get(), im.get(), vectors.get(), &size, &best, &query,
+                  &unused, &info, 1, 1);
     const auto words = static_cast<LapackInt>(std::max<int64_t>(static_cast<int64_t>(best), 3 * n));
     Scratch<double> space(words);
     lapack.gees("V", "N", nullptr, &size, a, &size, &found, re.get(), im.get(), vectors.get(), &size, space.get(),
@@ -59,8 +60,9 @@ bool eigenpairs(const Lapack<double> &lapack, const double *a, int64_t n, double
   const LapackInt size = lapackInt(n), query = -1, one = 1;
   LapackInt info = 0;
   double best = 0, none = 0;
-  lapack.geev("N", "V", &size, turned.get(), &size, re, im, &none, &one, vectors.get(), &size, &best, &query, &info, 1,
-              1);
+  if (n > kMostSmall) // a small one has no use for more, and asking takes as long as a matrix of 3 x 3
+    lapack.geev("N", "V", &size, turned.get(), &size, re, im, &none, &one, vectors.get(), &size, &best, &query, &info,
+                1, 1);
   const auto words = static_cast<LapackInt>(std::max<int64_t>(static_cast<int64_t>(best), 4 * n));
   Scratch<double> space(words);
   lapack.geev("N", "V", &size, turned.get(), &size, re, im, &none, &one, vectors.get(), &size, space.get(), &words,
