@@ -154,7 +154,8 @@ Dense triangleOf(const Dense &a, bool lower, bool unit) {
 //===-- Types of matrices -----------------------------------------------------------------------===//
 Precision::Precision(DType dtype) {
   const bool isSingle = dtype == DType::Float32 || dtype == DType::Complex64;
-  const double least = isSingle ? double(std::numeric_limits<float>::min()) : double(std::numeric_limits<double>::min());
+  const double least =
+      isSingle ? double(std::numeric_limits<float>::min()) : double(std::numeric_limits<double>::min());
   ulp = isSingle ? double(std::numeric_limits<float>::epsilon()) : double(std::numeric_limits<double>::epsilon());
   eps = ulp / 2;
   small = least / eps / 4;
@@ -217,9 +218,8 @@ Dense randomUnitary(std::int64_t n, bool isComplex, std::mt19937 &random) {
 } // namespace
 
 Matrices::Matrices(std::int64_t m, std::int64_t n, DType dtype, unsigned seed)
-    : m(m), n(n), precision(dtype), isComplex(is_complex(dtype)),
-      engine(seed + static_cast<unsigned>(1000 * m + n)), u(randomUnitary(m, isComplex, engine)),
-      v(m == n && seed % 2 ? u : randomUnitary(n, isComplex, engine)) {}
+    : m(m), n(n), precision(dtype), isComplex(is_complex(dtype)), engine(seed + static_cast<unsigned>(1000 * m + n)),
+      u(randomUnitary(m, isComplex, engine)), v(m == n && seed % 2 ? u : randomUnitary(n, isComplex, engine)) {}
 
 Dense Matrices::general(const std::vector<double> &values, double norm) {
   Dense made = u * (Dense::diagonal(values, m, n) * v.adjoint());

@@ -1,5 +1,5 @@
-// LAPACK's own tests of residuals (TESTING/LIN and TESTING/EIG of LAPACK 3.12), for what <calque/linalg.h> computes: its
-// types of matrices by its descriptions of them, its ratios and its thresholds. Residuals are computed in double.
+// LAPACK's own tests of residuals (TESTING/LIN and TESTING/EIG of LAPACK 3.12), for what <calque/linalg.h> computes:
+// its types of matrices by its descriptions of them, its ratios and its thresholds. Residuals are computed in double.
 #ifndef CALQUE_TEST_OPERATIONS_LINALGRESIDUALS_H
 #define CALQUE_TEST_OPERATIONS_LINALGRESIDUALS_H
 
@@ -45,9 +45,9 @@ inline constexpr DType kAllTypes[] = {DType::Float32, DType::Float64, DType::Com
 struct Precision {
   explicit Precision(DType dtype);
   double eps, ulp;
-  double small, large;             // norms near underflow and overflow, of dlatb4
-  double rootSmall, rootLarge;     // of the drivers of eigenproblems
-  double badCondition, condition;  // 0.1 / eps, and its root
+  double small, large;            // norms near underflow and overflow, of dlatb4
+  double rootSmall, rootLarge;    // of the drivers of eigenproblems
+  double badCondition, condition; // 0.1 / eps, and its root
 };
 
 // How singular values or eigenvalues are spread over [1 / condition, 1]: LAPACK's modes of dlatms.
@@ -62,9 +62,7 @@ public:
   Dense general(const std::vector<double> &values, double norm = 1);
   Dense hermitian(const std::vector<double> &values, double norm = 1);
   Dense random(double norm = 1); // elements between -1 and 1
-  std::vector<double> values(Spread how, double condition) {
-    return spread(how, std::min(m, n), condition, engine);
-  }
+  std::vector<double> values(Spread how, double condition) { return spread(how, std::min(m, n), condition, engine); }
   const Dense &unitary() const { return u; } // [m, m]
 
   const std::int64_t m, n;

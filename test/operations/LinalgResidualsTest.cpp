@@ -1,5 +1,5 @@
-// LAPACK's tests of residuals for factorisations and what they solve: dchkpo, dchkge, dchkqr, dchktr, ddrvls, dchkgb and
-// dchkpb, with the matrices of dlatb4.
+// LAPACK's tests of residuals for factorisations and what they solve: dchkpo, dchkge, dchkqr, dchktr, ddrvls, dchkgb
+// and dchkpb, with the matrices of dlatb4.
 #include "test/operations/LinalgResiduals.h"
 
 using namespace calque;
@@ -54,14 +54,15 @@ std::vector<Named> generalMatrices(Matrices &of, bool isRegular) {
 // Types 1, 2 and 6 to 9 of DPO.
 std::vector<Named> positiveMatrices(Matrices &of) {
   const Precision &p = of.precision;
-  return {{"diagonal", Dense::diagonal(of.values(Spread::Geometric, 2), of.n, of.n)},
-          {"of condition 2", of.hermitian(of.values(Spread::Geometric, 2))},
-          {"of condition sqrt(0.1 / eps)", of.hermitian(of.values(Spread::Geometric, p.condition))},
-          // Of 0.1 / eps a rounded matrix of size n may be indefinite.
-          {"of condition 0.1 / (n eps)",
-           of.hermitian(of.values(Spread::Geometric, std::max<double>(1, p.badCondition / static_cast<double>(of.n + 1))))},
-          {"near underflow", of.hermitian(of.values(Spread::Geometric, 2), p.small)},
-          {"near overflow", of.hermitian(of.values(Spread::Geometric, 2), p.large)}};
+  return {
+      {"diagonal", Dense::diagonal(of.values(Spread::Geometric, 2), of.n, of.n)},
+      {"of condition 2", of.hermitian(of.values(Spread::Geometric, 2))},
+      {"of condition sqrt(0.1 / eps)", of.hermitian(of.values(Spread::Geometric, p.condition))},
+      // Of 0.1 / eps a rounded matrix of size n may be indefinite.
+      {"of condition 0.1 / (n eps)",
+       of.hermitian(of.values(Spread::Geometric, std::max<double>(1, p.badCondition / static_cast<double>(of.n + 1))))},
+      {"near underflow", of.hermitian(of.values(Spread::Geometric, 2), p.small)},
+      {"near overflow", of.hermitian(of.values(Spread::Geometric, 2), p.large)}};
 }
 
 // Calls test(matrices of one size, their size).
@@ -109,11 +110,11 @@ TEST(LinalgResiduals, CholeskyOfDchkpo) {
   for (DType dtype : kAllTypes)
     forSizes(dtype, 1, [&](Matrices &of, std::int64_t n) {
       const std::vector<Named> named = positiveMatrices(of);
-      const std::vector<Dense> a = rounded(matricesOf(named), dtype),
-                               b = rounded(rightSides(a, of, 2), dtype);
+      const std::vector<Dense> a = rounded(matricesOf(named), dtype), b = rounded(rightSides(a, of, 2), dtype);
       const Tensor given = batchOf(a, dtype), factors = linalg::cholesky(given),
                    x = linalg::cho_solve(factors, batchOf(b, dtype)),
-                   inverse = linalg::cho_solve(factors, batchOf(std::vector<Dense>(a.size(), Dense::identity(n)), dtype));
+                   inverse =
+                       linalg::cho_solve(factors, batchOf(std::vector<Dense>(a.size(), Dense::identity(n)), dtype));
       for (std::size_t i = 0; i < a.size(); ++i) {
         const auto k = static_cast<std::int64_t>(i);
         const Dense l = Dense::of(factors, k), turned = Dense::of(inverse, k);
@@ -184,8 +185,8 @@ TEST(LinalgResiduals, SolveAndInverseOfDchkge) {
       const Tensor inverses = linalg::inv(batchOf(first, dtype));
       for (std::size_t i = 0; i < first.size(); ++i) {
         const Dense inverse = Dense::of(inverses, static_cast<std::int64_t>(i));
-        addFactors(ratios, "2: I - A^-1 A", Dense::identity(n) - inverse * a[i], a[i].norm() * inverse.norm(), of, dtype,
-                   named[i].name);
+        addFactors(ratios, "2: I - A^-1 A", Dense::identity(n) - inverse * a[i], a[i].norm() * inverse.norm(), of,
+                   dtype, named[i].name);
       }
       const std::vector<Named> all = generalMatrices(of, false);
       for (std::size_t i = named.size(); i < all.size(); ++i) {
@@ -234,12 +235,9 @@ TEST(LinalgResiduals, TrianglesOfDchktr) {
             std::vector<Dense> given;
             for (const Dense &each : b)
               given.push_back(left ? each : each.transposed());
-            const Tensor x = linalg::triangular_solve(batchOf(a, dtype), batchOf(given, dtype),
-                                                      {.lower = lower,
-                                                       .transpose = isTransposed,
-                                                       .unit_diagonal = unit,
-                                                       .left = left,
-                                                       .adjoint = isAdjoint});
+            const Tensor x = linalg::triangular_solve(
+                batchOf(a, dtype), batchOf(given, dtype),
+                {.lower = lower, .transpose = isTransposed, .unit_diagonal = unit, .left = left, .adjoint = isAdjoint});
             for (std::size_t i = 0; i < a.size(); ++i) {
               const Dense found = Dense::of(x, static_cast<std::int64_t>(i));
               addSolution(ratios, left ? "2: B - op(A) X" : "2: B - X op(A)", ops[i], left ? found : found.transposed(),
@@ -373,9 +371,10 @@ TEST(LinalgResiduals, BandsOfDchkgbAndDchkpb) {
           bands.push_back(rows);
         }
         const std::vector<Dense> right = rounded(rightSides(products, of, 2), dtype);
-        const Tensor given = batchOf(bands, dtype), y = linalg::solveh_banded(given, batchOf(right, dtype), {.lower = true}),
+        const Tensor given = batchOf(bands, dtype),
+                     y = linalg::solveh_banded(given, batchOf(right, dtype), {.lower = true}),
                      // A loop, which is compiled for each size.
-                     made = width == 3 ? linalg::cholesky_banded(given, {.lower = true}) : given;
+            made = width == 3 ? linalg::cholesky_banded(given, {.lower = true}) : given;
         for (std::size_t k = 0; k < products.size(); ++k) {
           const Dense rows = Dense::of(made, static_cast<std::int64_t>(k));
           Dense l(n, n, false);
@@ -385,8 +384,8 @@ TEST(LinalgResiduals, BandsOfDchkgbAndDchkpb) {
           const std::string name = k % 3 == 0 ? "of norm 1" : k % 3 == 1 ? "near underflow" : "near overflow";
           if (width == 3)
             addFactors(positive, "1: A - L L^T", l * l.transposed() - products[k], products[k].norm(), of, dtype, name);
-          addSolution(positive, "2: B - A X", products[k], Dense::of(y, static_cast<std::int64_t>(k)), right[k], of, dtype,
-                      name);
+          addSolution(positive, "2: B - A X", products[k], Dense::of(y, static_cast<std::int64_t>(k)), right[k], of,
+                      dtype, name);
         }
       }
 }

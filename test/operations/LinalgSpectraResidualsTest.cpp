@@ -17,15 +17,17 @@ std::vector<Dense> matricesOf(const std::vector<Named> &all) {
     made.push_back(each.matrix);
   return made;
 }
-const std::vector<std::pair<const char *, Spread>> kSpreads = {
-    {"evenly spread", Spread::Arithmetic}, {"geometrically spread", Spread::Geometric}, {"clustered", Spread::Clustered}};
+const std::vector<std::pair<const char *, Spread>> kSpreads = {{"evenly spread", Spread::Arithmetic},
+                                                               {"geometrically spread", Spread::Geometric},
+                                                               {"clustered", Spread::Clustered}};
 
 // All types of matrices at a norm of 1, and those of the last three near the roots of underflow and of overflow.
 template <typename Make, typename Diagonal>
 std::vector<Named> spectralMatrices(Matrices &of, Make &&make, Diagonal &&diagonal) {
   const Precision &p = of.precision;
-  std::vector<Named> made{{"zero", Dense(of.m, of.n, of.isComplex)},
-                          {"identity", Dense::diagonal(std::vector<double>(static_cast<std::size_t>(of.m + of.n), 1), of.m, of.n)}};
+  std::vector<Named> made{
+      {"zero", Dense(of.m, of.n, of.isComplex)},
+      {"identity", Dense::diagonal(std::vector<double>(static_cast<std::size_t>(of.m + of.n), 1), of.m, of.n)}};
   for (const auto &[name, how] : kSpreads) {
     const std::vector<double> values = of.values(how, 1 / p.ulp);
     made.push_back({std::string("diagonal, ") + name, diagonal(values)});
@@ -37,8 +39,8 @@ std::vector<Named> spectralMatrices(Matrices &of, Make &&make, Diagonal &&diagon
 }
 
 double sizeOfMatrix(const Matrices &of) { return static_cast<double>(std::max<std::int64_t>({of.m, of.n, 1})); }
-void addUnitary(Ratios &ratios, const char *test, const Dense &columns, const Matrices &of, DType dtype, double threshold,
-                const std::string &name) {
+void addUnitary(Ratios &ratios, const char *test, const Dense &columns, const Matrices &of, DType dtype,
+                double threshold, const std::string &name) {
   ratios.add(test, dtype, (Dense::identity(columns.columns) - columns.adjoint() * columns).norm(),
              sizeOfMatrix(of) * of.precision.ulp, threshold, of.n, name);
 }
@@ -69,7 +71,8 @@ TEST(LinalgSpectraResiduals, SymmetricOfDdrvst) {
       Matrices of(n, n, dtype, 11);
       const Precision &p = of.precision;
       std::vector<Named> named = spectralMatrices(
-          of, [&](const std::vector<double> &values, double norm) { return of.hermitian(signedValues(values, of), norm); },
+          of,
+          [&](const std::vector<double> &values, double norm) { return of.hermitian(signedValues(values, of), norm); },
           [&](const std::vector<double> &values) { return Dense::diagonal(signedValues(values, of), n, n); });
       for (double norm : {double(1), p.rootSmall, p.rootLarge}) {
         Dense random = of.random(norm);
@@ -107,14 +110,13 @@ TEST(LinalgSpectraResiduals, SingularValuesOfDdrvbd) {
           continue;
         Matrices of(m, n, dtype, 12);
         const Precision &p = of.precision;
-        std::vector<Named> named =
-            spectralMatrices(of, [&](const std::vector<double> &values, double norm) { return of.general(values, norm); },
-                             [&](const std::vector<double> &values) { return Dense::diagonal(values, m, n); });
+        std::vector<Named> named = spectralMatrices(
+            of, [&](const std::vector<double> &values, double norm) { return of.general(values, norm); },
+            [&](const std::vector<double> &values) { return Dense::diagonal(values, m, n); });
         for (double norm : {double(1), p.rootSmall, p.rootLarge})
           named.push_back({"random", of.random(norm)});
         const std::vector<Dense> a = rounded(matricesOf(named), dtype);
         const Tensor given = batchOf(a, dtype), alone = linalg::svdvals(given);
-        const std::int64_t count = std::min(m, n);
         for (bool full : {false, true}) {
           const linalg::Svd made = linalg::svd(given, {.full_matrices = full});
           for (std::size_t i = 0; i < a.size(); ++i) {
@@ -134,7 +136,8 @@ TEST(LinalgSpectraResiduals, SingularValuesOfDdrvbd) {
 
 namespace {
 
-// Types of dchkhs: Jordan's block, and triangles T in unitary coordinates, and in those of a condition of 1 / sqrt(ulp).
+// Types of dchkhs: Jordan's block, and triangles T in unitary coordinates, and in those of a condition of 1 /
+// sqrt(ulp).
 std::vector<Named> nonsymmetricMatrices(Matrices &of) {
   const Precision &p = of.precision;
   const std::int64_t n = of.n;
@@ -181,8 +184,7 @@ TEST(LinalgSpectraResiduals, NonsymmetricOfDdrvev) {
       const Tensor alone = linalg::eigvals(given);
       for (std::size_t i = 0; i < a.size(); ++i) {
         const auto k = static_cast<std::int64_t>(i);
-        const Dense v = Dense::of(made.vectors, k), w = Dense::of(made.values, k),
-                    values = Dense::of(alone, k);
+        const Dense v = Dense::of(made.vectors, k), w = Dense::of(made.values, k), values = Dense::of(alone, k);
         Dense scaled = v;
         for (std::int64_t r = 0; r < n; ++r)
           for (std::int64_t c = 0; c < n; ++c) {
@@ -245,7 +247,8 @@ TEST(LinalgSpectraResiduals, SylvesterOfDget35) {
           for (double other : {double(1), double(0.01), double(100)})
             for (bool isNormal : {true, false}) {
               const double factor = norm * (n ? 1 / static_cast<double>(n + m) : 1);
-              Dense x = isNormal ? left.hermitian(left.values(Spread::Geometric, p.condition), norm) : left.random(factor);
+              Dense x =
+                  isNormal ? left.hermitian(left.values(Spread::Geometric, p.condition), norm) : left.random(factor);
               Dense y = isNormal ? right.hermitian(right.values(Spread::Geometric, p.condition), norm * other)
                                  : right.random(factor * other);
               if (!isNormal) {
