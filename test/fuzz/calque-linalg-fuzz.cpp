@@ -141,10 +141,12 @@ const std::vector<Operation> &operations() {
       {"svdvals", false, [](T x, T y, C) { return scaled(y, cos(linalg::svdvals(apart(x)))); }},
       {"pinv", false, [](T x, T, C) { return linalg::pinv(regular(x)); }},
       {"lstsq", false, [](T x, T y, C) { return linalg::lstsq(regular(x), y); }},
-      {"matrix_norm", false, [](T x, T y, C c) { return times(y, 1 / (1 + linalg::matrix_norm(apart(x), normOf(c)))); }},
+      {"matrix_norm", false,
+       [](T x, T y, C c) { return times(y, 1 / (1 + linalg::matrix_norm(apart(x), normOf(c)))); }},
       {"vector_norm", false,
        [](T x, T y, C c) {
-         return times(y, 1 / (1 + linalg::vector_norm(regular(x), {-2, -1}, {.order = 1.0 + static_cast<double>(c % 3)})));
+         return times(y,
+                      1 / (1 + linalg::vector_norm(regular(x), {-2, -1}, {.order = 1.0 + static_cast<double>(c % 3)})));
        }},
       {"expm", false, [](T x, T, C) { return linalg::expm(tame(x) * 0.5); }},
       {"matrix_power", false,
@@ -158,8 +160,7 @@ const std::vector<Operation> &operations() {
       {"sqrtm", true, [](T x, T, C) { return linalg::sqrtm(regular(x)); }},
       {"logm", true, [](T x, T, C) { return linalg::logm(regular(x)); }},
       {"solve_sylvester", true, [](T x, T y, C) { return linalg::solve_sylvester(regular(x), regular(y), x + y); }},
-      {"solve_continuous_lyapunov", true,
-       [](T x, T y, C) { return linalg::solve_continuous_lyapunov(regular(x), y); }},
+      {"solve_continuous_lyapunov", true, [](T x, T y, C) { return linalg::solve_continuous_lyapunov(regular(x), y); }},
       {"solve_discrete_lyapunov", true,
        [](T x, T y, C) { return linalg::solve_discrete_lyapunov(regular(x) * 0.25, y); }},
       {"matmul", false, [](T x, T y, C) { return matmul(x, y); }},

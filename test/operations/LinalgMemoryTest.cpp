@@ -32,16 +32,28 @@ TEST(LinalgMemory, IsFlatOverAThousandFactorisations) {
     const linalg::Svd v = linalg::svd(a);
     const linalg::Schur t = linalg::schur(a);
     const linalg::Eig g = linalg::eig(a);
-    return Tensors{linalg::cholesky(s), linalg::solve(a, b), linalg::inv(a),    linalg::triangular_solve(a, b),
-                   linalg::lstsq(a, b), f.factors,           q.q,               e.vectors,
-                   v.u,                 t.t,                 real(g.vectors),   linalg::det(a),
-                   linalg::expm(a),     linalg::sqrtm(s),    linalg::solve_sylvester(s, s, b)};
+    return Tensors{linalg::cholesky(s),
+                   linalg::solve(a, b),
+                   linalg::inv(a),
+                   linalg::triangular_solve(a, b),
+                   linalg::lstsq(a, b),
+                   f.factors,
+                   q.q,
+                   e.vectors,
+                   v.u,
+                   t.t,
+                   real(g.vectors),
+                   linalg::det(a),
+                   linalg::expm(a),
+                   linalg::sqrtm(s),
+                   linalg::solve_sylvester(s, s, b)};
   };
   const auto compiled = function<Tensors(const Tensors &)>(everything);
   std::mt19937 random(1);
   for (auto [n, calls] : {std::pair<std::int64_t, int>{4, 1000}, {40, 1000}}) {
     SCOPED_TRACE(n);
-    const Tensor a = randomMatrices(random, DType::Float64, {n, n}) * (1 / static_cast<double>(n)) + 2 * eye(n, DType::Float64);
+    const Tensor a =
+        randomMatrices(random, DType::Float64, {n, n}) * (1 / static_cast<double>(n)) + 2 * eye(n, DType::Float64);
     const Tensors inputs{a, positive(a), randomMatrices(random, DType::Float64, {n, n})};
     auto some = [&](int count) {
       for (int i = 0; i < count; ++i) {
