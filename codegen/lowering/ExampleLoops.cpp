@@ -3,6 +3,7 @@
 // example there is a loop of its own, whose state is in registers and which ends with the example.
 #include "codegen/lowering/Lowering.h"
 #include "codegen/lowering/SmallOperations.h"
+#include "ir/ElementType.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -93,7 +94,7 @@ private:
     }
     auto argument = asked ? dyn_cast<BlockArgument>(asked) : BlockArgument();
     if (!argument || argument.getOwner() != &condition || argument.getArgNumber() >= loop.getNumVariables() ||
-        isScalar(argument) || !getElementTypeOrSelf(argument.getType()).isInteger(1))
+        isScalar(argument) || !ir::ElementType(argument).isBool())
       return false;
     active = argument.getArgNumber();
     return true;

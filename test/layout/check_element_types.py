@@ -20,8 +20,8 @@ HELPER = "ir/ElementType.cpp"
 # Who asks, and in how many lines.
 ASKS = {
     "codegen/lowering/Divisions.cpp": 3,  # remainders of float32 and float64
-    "codegen/lowering/EffectsLowering.cpp": 1,  # the words that a draw takes
     "codegen/lowering/PoolingLowering.cpp": 1,  # the numbering's own type
+    "codegen/lowering/RandomLowering.cpp": 1,  # the words that a draw takes
     "codegen/native/ConvertToLLVM.cpp": 1,  # bfloat16, which LLVM has no arithmetic for
     "codegen/native/Float32Functions.cpp": 1,
     "codegen/native/Float64Functions.cpp": 3,
