@@ -48,10 +48,8 @@ private:
       sizes.inputs.push_back({symbol.argument, static_cast<size_t>(symbol.dimension)});
     sizes.numInputs = function.getBody().getNumArguments() - 1 - sizes.inputs.size();
 
-    if (optimize) {
+    if (optimize)
       lowerSmallLoops(function, context);
-      lowerExampleLoops(function, context);
-    }
     makeParts(module, function);
     SmallVector<Type> results(function.getResultTypes());
     if (optimize)

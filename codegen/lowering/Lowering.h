@@ -102,7 +102,6 @@ bool dropsStacks(ir::WhileOp loop);
 // Gives stacks the type that the runtime takes, but for those in regions, which become parts.
 void lowerStacks(mlir::func::FuncOp function);
 // Lowers the branches and loops of a program whose values are small, or arrays of which they touch elements.
-void lowerExampleLoops(mlir::func::FuncOp function, LoweringContext &context);
 void lowerSmallLoops(mlir::func::FuncOp function, LoweringContext &context);
 // Makes the parts of a program: of the regions of its branches and loops.
 void makeParts(mlir::ModuleOp module, mlir::func::FuncOp function);
