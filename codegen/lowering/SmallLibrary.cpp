@@ -296,8 +296,9 @@ std::optional<int64_t> libraryCost(ir::LibraryOpInterface op) {
 
 bool mayLibraryFail(ir::LibraryOpInterface op) {
   // A few rows never take a library that may be missing.
-  return unrolledCost(op) ? isa<ir::CholeskyOp, ir::LuSolveOp, ir::MatrixInverseOp>(op)
-                          : !op.libraryKernel().failsAt.empty();
+  const bool isUnrolled = unrolledCost(op).has_value();
+  return llvm::any_of(op.libraryKernel().failsAt,
+                      [&](StringRef site) { return !isUnrolled || site != "needs_lapack"; });
 }
 
 SmallVector<SmallValue> emitLibrary(SmallEmitter &emitter, ir::LibraryOpInterface op, ArrayRef<SmallValue> operands) {
@@ -317,6 +318,7 @@ SmallVector<SmallValue> emitLibrary(SmallEmitter &emitter, ir::LibraryOpInterfac
     return Matrix(part(operand, example), dimsOf(op->getOperand(operand)).back());
   };
   SmallVector<SmallValue> results(op->getNumResults());
+  Value isPlain; // of determinants: whether all products are
   for (int64_t k = 0; k < examples; ++k)
     llvm::TypeSwitch<Operation *>(op)
         .Case([&](ir::CholeskyOp) {
@@ -339,16 +341,21 @@ SmallVector<SmallValue> emitLibrary(SmallEmitter &emitter, ir::LibraryOpInterfac
           llvm::append_range(results[0].elements, matrices.inverse(matrix(0, k), site, k).elements);
         })
         .Case([&](ir::DeterminantOp) {
-          auto [product, isPlain] = matrices.determinant(matrix(0, k));
-          auto chosen = scf::IfOp::create(
-              emitter.builder, emitter.location, isPlain,
-              [&, value = product](OpBuilder &then, Location at) { scf::YieldOp::create(then, at, value); },
-              [&](OpBuilder &otherwise, Location at) {
-                SmallEmitter inside{otherwise, at, emitter.context};
-                scf::YieldOp::create(otherwise, at, SmallCall(inside, op).emit(operands)[0].elements[k]);
-              });
-          results[0].elements.push_back(chosen.getResult(0));
+          auto [product, isOwnPlain] = matrices.determinant(matrix(0, k));
+          results[0].elements.push_back(product);
+          isPlain = isPlain ? emitter.s.logicalAnd(isPlain, isOwnPlain) : isOwnPlain;
         });
+  if (!isPlain)
+    return results;
+  // One call for all examples, should one of them need it.
+  auto chosen = scf::IfOp::create(
+      emitter.builder, emitter.location, isPlain,
+      [&](OpBuilder &then, Location at) { scf::YieldOp::create(then, at, results[0].elements); },
+      [&](OpBuilder &otherwise, Location at) {
+        SmallEmitter inside{otherwise, at, emitter.context};
+        scf::YieldOp::create(otherwise, at, SmallCall(inside, op).emit(operands)[0].elements);
+      });
+  results[0].elements.assign(chosen.getResults().begin(), chosen.getResults().end());
   return results;
 }
 

@@ -125,6 +125,14 @@ TEST(SmallMatrices, Determinants) {
   EXPECT_DOUBLE_EQ(function(loop)(tensor<double>({1e-200, 0, 0, 0, 1e-200, 0, 0, 0, 1e200}, {3, 3})).item<double>(),
                    3e-200);
   EXPECT_EQ(function(loop)(zeros({3, 3}, DType::Float64)).item<double>(), 0);
+  // Of a batch, one leaves it.
+  auto ofMany = [](const Tensor &a) {
+    Tensor total = zeros({3}, DType::Float64);
+    for (Tensor i : range(3))
+      total = total + linalg::det(a);
+    return total;
+  };
+  expectKernel(ofMany, tensor<double>({2, 1, 1, 3, 1e-300, 0, 0, 1e300, 1, 2, 3, 4}, {3, 2, 2}));
 }
 
 TEST(SmallMatrices, Called) {
