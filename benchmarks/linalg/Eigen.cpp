@@ -16,6 +16,22 @@ namespace {
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 template <int N> using Fixed = Eigen::Matrix<double, N, N, N == Eigen::Dynamic ? Eigen::ColMajor : Eigen::RowMajor>;
 
+// These would take minutes to compile for each size.
+double ofAnySize(Task task, const Eigen::MatrixXd &a, Eigen::MatrixXd &out) {
+  if (task == Task::Eig) {
+    Eigen::EigenSolver<Eigen::MatrixXd> solver(a);
+    out = solver.eigenvectors().real();
+    return solver.eigenvalues().cwiseAbs2().sum();
+  }
+  if (task == Task::Expm) {
+    out = a.exp();
+    return out.trace();
+  }
+  Eigen::BDCSVD<Eigen::MatrixXd> svd(a, Eigen::ComputeThinU | Eigen::ComputeThinV); // Jacobi's below 16 columns
+  out = svd.matrixU();
+  return svd.singularValues().sum();
+}
+
 // What a factorisation gives is written to memory, as every system does, and one number of it is returned.
 template <int N> double one(Task task, const Fixed<N> &a, Fixed<N> &out, Eigen::Matrix<double, N, 1> &values) {
   const int n = static_cast<int>(a.rows());
@@ -43,29 +59,14 @@ template <int N> double one(Task task, const Fixed<N> &a, Fixed<N> &out, Eigen::
     values = solver.eigenvalues();
     return values.squaredNorm();
   }
-  case Task::Eig: {
-    Eigen::EigenSolver<Fixed<N>> solver(a);
-    out = solver.eigenvectors().real();
-    return solver.eigenvalues().cwiseAbs2().sum();
-  }
-  case Task::Svd: {
-    if constexpr (N != Eigen::Dynamic) {
-      Eigen::JacobiSVD<Fixed<N>, Eigen::FullPivHouseholderQRPreconditioner> svd(a, Eigen::ComputeFullU |
-                                                                                       Eigen::ComputeFullV);
-      out = svd.matrixU();
-      return svd.singularValues().sum();
-    }
-    Eigen::BDCSVD<Fixed<N>> svd(a, Eigen::ComputeThinU | Eigen::ComputeThinV);
-    out = svd.matrixU();
-    return svd.singularValues().sum();
-  }
+  case Task::Eig:
+  case Task::Svd:
   case Task::Expm:
-    out = a.exp();
-    return out.trace();
+    if constexpr (N == Eigen::Dynamic)
+      return ofAnySize(task, a, out);
   }
   return 0;
 }
-
 template <int N> double all(Task task, const std::vector<double> &matrices, std::int64_t count, int n) {
   Fixed<N> a(n, n), out(n, n);
   Eigen::Matrix<double, N, 1> values(n);
@@ -80,8 +81,9 @@ template <int N> double all(Task task, const std::vector<double> &matrices, std:
 } // namespace
 
 std::function<double()> eigen(Task task, std::vector<double> matrices, std::int64_t count, int n) {
+  const bool hasSizes = task != Task::Eig && task != Task::Svd && task != Task::Expm;
   return [=] {
-    switch (n) {
+    switch (hasSizes ? n : 0) {
     case 3:
       return all<3>(task, matrices, count, n);
     case 6:

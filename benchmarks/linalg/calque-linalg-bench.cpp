@@ -1,7 +1,8 @@
 // Linear algebra and Fourier transforms: `./dev bench --linalg`. Where Eigen and FFTW are installed, NAME_eigen and
 // NAME_fftw are the same by them, with the same check; linalg_peers.py has JAX, PyTorch, NumPy and SciPy. Matrices are
 // float64, transforms complex64. Eigen is compiled with -O3 for the machine's own CPU, and its small matrices have
-// sizes that the compiler knows. Eigen works on one thread.
+// sizes that the compiler knows, but for singular values, general eigenvalues and exponentials. Eigen works on one
+// thread.
 #include "benchmarks/Harness.h"
 #include "benchmarks/linalg/Peers.h"
 

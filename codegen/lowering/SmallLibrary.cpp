@@ -1,6 +1,6 @@
 // Operations of a library's kernel in small code. Factorisations and solutions of a few rows are unrolled, in the order
-// of arithmetic that the runtime's kernels have (runtime/libraries/SmallMatricesCode.h, SmallLuCode.h), so that the
-// bits are the same where a product is rounded together with a sum. Others are called, with their operands in memory.
+// of arithmetic that the runtime's kernels have (runtime/libraries/SmallMatricesCode.h, SmallLuCode.h). Others are
+// called, with their operands in memory.
 #include "codegen/lowering/SmallLibrary.h"
 #include "codegen/plan/ProgramAttributes.h"
 #include "ir/Signs.h"

@@ -1,0 +1,12 @@
+# Runs loops as they are and by hand, and compares the numbers that both print.
+set(ENV{BENCH_SECONDS} 0.001)
+foreach(case rk4 kalman edit_distance sieve heat)
+  execute_process(COMMAND ${BENCH} ${case} ${case}_by_hand OUTPUT_VARIABLE lines COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL "\"check\":-?[0-9]+\\.[0-9]?[0-9]?[0-9]?[0-9]?[0-9]?[0-9]?" checks "${lines}")
+  list(LENGTH checks count)
+  list(REMOVE_DUPLICATES checks)
+  list(LENGTH checks different)
+  if(NOT count EQUAL 2 OR NOT different EQUAL 1)
+    message(FATAL_ERROR "${case}: the loop and the one by hand differ:\n${lines}")
+  endif()
+endforeach()
