@@ -14,6 +14,7 @@
 #include <optional>
 #include <system_error>
 
+#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <sys/wait.h>
@@ -60,6 +61,9 @@ void measure(const Case &which, double seconds, Row &row) {
   row["check"] = check;
 }
 
+// The name of the benchmark that runs.
+const char *own() { return program_invocation_short_name; }
+
 // A positive number of an environment variable, or a fallback. `known` turns false when the variable holds another
 // text.
 double numberFrom(const char *variable, double fallback, bool &known) {
@@ -70,7 +74,7 @@ double numberFrom(const char *variable, double fallback, bool &known) {
   double value = std::strtod(text, &end);
   // "2,1" asks OpenMP for two threads and nested ones.
   if ((*end && *end != ',') || !(value > 0)) {
-    std::cerr << "calque-bench: " << variable << " must be a positive number, not '" << text << "'\n";
+    std::cerr << own() << ": " << variable << " must be a positive number, not '" << text << "'\n";
     known = false;
   }
   return value;
@@ -96,7 +100,7 @@ void inProcessOfItsOwn(const std::function<void(const char *failure)> &run) {
   }
   int status = 0;
   if (child < 0 || waitpid(child, &status, 0) < 0)
-    throw std::system_error(errno, std::generic_category(), "calque-bench: no process");
+    throw std::system_error(errno, std::generic_category(), std::string(own()) + ": no process");
   if (WIFSIGNALED(status))
     run(strsignal(WTERMSIG(status)));
 }
@@ -112,21 +116,29 @@ void measure(const Program &program, int size, Row &row) {
   row["peak_mb"] = memory("VmHWM") - before;
 }
 
-constexpr const char *kUsage = R"(Times Calque and prints a line of JSON for each case.
-
-usage: calque-bench [CASE...]
-       calque-bench --compile [PROGRAM[=N]...]
-
-Without names all cases are run. BENCH_SECONDS says for how long each of them (3), OMP_NUM_THREADS on how many threads.
-With --compile, the first calls of programs of n and of 10 n parts are timed, or of N parts where that is given.
-)";
-
 template <typename Entry> std::string namesOf(const std::vector<Entry> &entries) {
   return absl::StrJoin(entries, ", ", [](std::string *text, const Entry &entry) { *text += entry.name; });
 }
 
 template <typename Entry> bool has(const std::vector<Entry> &entries, const std::string &name) {
   return std::any_of(entries.begin(), entries.end(), [&](const Entry &known) { return known.name == name; });
+}
+
+// What --help prints. A benchmark without programs has no option --compile.
+std::string usage(const std::vector<Case> &cases, const std::vector<Program> &programs) {
+  const std::string name = own();
+  std::string text = "Times Calque and prints a line of JSON for each case.\n\nusage: " + name + " [CASE...]\n";
+  if (!programs.empty())
+    text += "       " + name + " --compile [PROGRAM[=N]...]\n";
+  text += "\nWithout names all cases are run. BENCH_SECONDS says for how long each of them (3), OMP_NUM_THREADS on how "
+          "many threads.\n";
+  if (!programs.empty())
+    text += "With --compile, the first calls of programs of n and of 10 n parts are timed, or of N parts where that is "
+            "given.\n";
+  text += "The cases are " + namesOf(cases) + ".\n";
+  if (!programs.empty())
+    text += "The programs are " + namesOf(programs) + ".\n";
+  return text;
 }
 
 // What a program is measured at: PROGRAM=N names a size, and 0 stands for those of the program.
@@ -177,21 +189,25 @@ int runCases(const std::vector<Case> &cases, const std::vector<Program> &program
   bool compile = !wanted.empty() && wanted.front() == "--compile";
   if (compile)
     wanted.erase(wanted.begin());
+  if (compile && programs.empty()) {
+    std::cerr << own() << ": there are no programs to compile\n";
+    return 1;
+  }
   std::string names = compile ? namesOf(programs) : namesOf(cases);
   std::vector<WantedProgram> wantedPrograms;
   for (const std::string &name : wanted) {
     if (name == "--help" || name == "-h") {
-      std::cout << kUsage << "The cases are " << namesOf(cases) << ".\nThe programs are " << namesOf(programs) << ".\n";
+      std::cout << usage(cases, programs);
       return 0;
     }
     std::optional<WantedProgram> program = compile ? parseProgram(name) : WantedProgram{name};
     if (!program) {
-      std::cerr << "calque-bench: the size of a program must be a positive number, as in chain=400, not '" << name
+      std::cerr << own() << ": the size of a program must be a positive number, as in chain=400, not '" << name
                 << "'\n";
       return 1;
     }
     if (!(compile ? has(programs, program->name) : has(cases, name))) {
-      std::cerr << "calque-bench: there is no " << (compile ? "program" : "case") << " '" << program->name << "'; the "
+      std::cerr << own() << ": there is no " << (compile ? "program" : "case") << " '" << program->name << "'; the "
                 << (compile ? "programs" : "cases") << " are " << names << '\n';
       return 1;
     }

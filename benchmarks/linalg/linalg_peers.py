@@ -93,20 +93,31 @@ def make_cases():
     cases = {}
     for name, (definite, task, check) in TASKS.items():
         for count, n in [(MANY, 3), (MANY, 6), (MANY, 12), (1, 100), (1, 500), (1, 2000)]:
-            if n == 2000 and name in ("svd", "eig", "expm"):
+            if n == 2000 and name in ("eig", "expm"):
                 continue
             case = f"{name}_{'many_' if count > 1 else ''}{n}"
             # A single matrix has no batch, which SciPy's functions do not all take.
             give = lambda count=count, n=n, definite=definite: (matrices(count, n, definite) if count > 1
                                                                 else matrices(1, n, definite)[0],)
             cases[case] = (task, give, lambda f, check=check: float(get(check(f))))
-            if name in LOSSES and n <= 500 and grad:
+            if name in LOSSES and grad:
                 cases[case + "_gradient"] = (grad(LOSSES[name]), give, lambda g: float(np.abs(get(g)).sum()))
     cases["jax_36927"] = (lambda a, b: la.solve(a, b), lambda: (matrices(MANY, 3, False), matrices(MANY, 3, True)),
                           lambda x: float(get(diagonal(x).sum())))
     if system == "jax":
-        cases["jax_36799"] = (lambda a: jax.lax.fori_loop(0, 1000, lambda i, x: a @ x + 0.1, xp.ones(3)).sum(),
-                              lambda: (np.array([[0.5, 0.2, -0.1], [0.1, 0.6, 0.2], [-0.3, 0.1, 0.4]]),), float)
+        def quasiseparable(d, p, q, a):
+            def step(f, row):
+                d, p, q, a = row
+                c = xp.sqrt(d - p @ f @ p)
+                t = f @ a.T
+                w = (q - p @ t) / c
+                return a @ t + xp.outer(w, w), (c, w)
+            return jax.lax.scan(step, xp.zeros((3, 3)), (d, p, q, a))[1]
+        k = np.arange(2000.0)[:, None]
+        matrix = np.array([[0.5, 0.2, -0.1], [0.1, 0.6, 0.2], [-0.3, 0.1, 0.4]])
+        rows = (2 + 0.1 * np.sin(0.37 * k[:, 0]), 0.3 * np.sin(0.11 * k + np.arange(3)),
+                0.2 * np.cos(0.23 * k + 2 * np.arange(3)), matrix * (1 + 0.1 * np.sin(0.05 * k))[:, :, None])
+        cases["jax_36799"] = (quasiseparable, lambda: rows, lambda f: float(f[0].sum() + f[1].sum()))
     shapes = {f"fft_2^{e}": (2**e,) for e in range(10, 23, 2)} | {"fft_1000x1024": (1000, 1024), "fft_128^3": (128,) * 3}
     shapes |= {f"fft_prime_{p}": (p,) for p in (1009, 10007, 65537)}
     second = lambda z: float(abs(np.ravel(get(z))[1]))
@@ -133,7 +144,7 @@ for name in sys.argv[2:] or cases:
         result = ready(g(*args))
         row["first_ms"] = 1e3 * (time.perf_counter() - start)
         times, end = [], time.perf_counter() + SECONDS
-        while len(times) < 5 or (time.perf_counter() < end and len(times) < 20000):
+        while len(times) < 3 or (time.perf_counter() < end and len(times) < 20000):
             start = time.perf_counter()
             ready(g(*args))
             times.append(time.perf_counter() - start)

@@ -91,3 +91,8 @@ foreach(size "" 0 -3 some 3x)
   expect_refusal("the size of a program must be a positive number, as in chain=400, not 'chain=${size}'"
                  ${BENCH} --compile chain=${size})
 endforeach()
+
+execute_process(COMMAND ${BENCH} --help OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+if(NOT output MATCHES "usage: calque-bench \\[CASE...\\]\n       calque-bench --compile [^\n]*\n" OR NOT output MATCHES "\nThe programs are chain, ")
+  message(FATAL_ERROR "calque-bench --help:\n${output}")
+endif()

@@ -10,3 +10,13 @@ foreach(case rk4 kalman edit_distance sieve heat)
     message(FATAL_ERROR "${case}: the loop and the one by hand differ:\n${lines}")
   endif()
 endforeach()
+
+# The help is of this benchmark, which has cases alone.
+execute_process(COMMAND ${BENCH} --help OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+if(NOT output MATCHES "usage: calque-loops-bench \\[CASE...\\]\n\n" OR output MATCHES "programs")
+  message(FATAL_ERROR "calque-loops-bench --help:\n${output}")
+endif()
+execute_process(COMMAND ${BENCH} --compile ERROR_VARIABLE errors RESULT_VARIABLE result)
+if(NOT result EQUAL 1 OR NOT errors STREQUAL "calque-loops-bench: there are no programs to compile\n")
+  message(FATAL_ERROR "calque-loops-bench --compile: ${result}\n${errors}")
+endif()
