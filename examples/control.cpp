@@ -1,4 +1,5 @@
 // Control and chemistry: a cart that swings up its pole by iLQR, and the rates of Robertson's stiff reaction.
+#include <calque/arrays.h>
 #include <calque/calque.h>
 #include <calque/solvers.h>
 
@@ -19,43 +20,36 @@ Tensor move(const Tensor &s, const Tensor &force) {
 // A better sequence of forces [n, 1], and its cost. Tassa, Mansard and Todorov: Control-limited differential dynamic
 // programming, 2014, without limits: a quadratic problem by a recursion backwards, and the best of six steps.
 std::pair<Tensor, Tensor> improve(const Tensor &forces) {
-  const Tensor start = zeros({4}, DType::Float64), goal = tensor<double>({0, 3.141592653589793, 0, 0});
+  using Pair = std::pair<Tensor, Tensor>;
+  const Tensor start = zeros({4}, DType::Float64), goal = tensor<double>({0, 3.141592653589793, 0, 0, 0});
   const Tensor weights = tensor<double>({0.01, 0.01, 0.001, 0.001, 0.002}); // of the state and the force
-  auto unsettled = [&](const Tensor &z) { return weights * (z - pad(goal, {0}, {1})); };
-  auto states = scan([](const Tensor &s, const Tensor &u) { return std::pair(move(s, u), s); }, start, forces);
-  Tensor path = concat({states.second, forces}, 1);
-  auto moved = [](const Tensor &z) { return move(slice(z, {0}, {4}), slice(z, {4}, {5})); };
-  Tensor slopes = vmap([&](const Tensor &z) { return jacobian(moved)(z); })(path); // [n, 4, 5]
-  struct Value {
-    Tensor curvature, slope;
+  auto unsettled = [&](const Tensor &z) { return weights * (z - goal); };
+  auto [end, states] = scan([](const Tensor &s, const Tensor &u) { return Pair(move(s, u), s); }, start, forces);
+  Tensor path = concat({states, forces}, 1);
+  Tensor slopes = vmap(jacobian([](const Tensor &z) { return move(slice(z, {0}, {4}), slice(z, {4}, {5})); }))(path);
+  auto back = [&](const Pair &value, const Pair &at) { // of the value and the motion: the curvature and the slope
+    const auto &[curvature, slope] = value;
+    const auto &[a, z] = at;
+    Tensor h = matmul(transpose(a), matmul(curvature, a)) + diag(weights), g = matmul(slope, a) + unsettled(z);
+    Tensor cross = slice(h[4], {0}, {4}), gain = -cross / h[4][4], change = -g[4] / h[4][4];
+    Pair before(slice(h, {0, 0}, {4, 4}) + outer(cross, gain), slice(g, {0}, {4}) + cross * change);
+    return std::pair(before, Pair(gain, change));
   };
-  auto back = [&](const Value &next, const Value &at) { // at: the slopes and the point
-    Tensor h = matmul(transpose(at.curvature), matmul(next.curvature, at.curvature)) + weights * eye(5, DType::Float64);
-    Tensor g = matmul(next.slope, at.curvature) + unsettled(at.slope), cross = slice(h[4], {0}, {4});
-    return std::pair(Value{slice(h, {0, 0}, {4, 4}) - expand_dims(cross, {1}) * cross / h[4][4],
-                           slice(g, {0}, {4}) - cross * g[4] / h[4][4]},
-                     Value{-cross / h[4][4], -g[4] / h[4][4]}); // the gain and the change of the force
-  };
-  const Value end{100 * eye(4, DType::Float64), 100 * (states.first - goal)};
-  Value policy = scan(back, end, Value{slopes, path}, {.reverse = true}).second;
+  const Pair value(100 * eye(4, DType::Float64), 100 * (end - slice(goal, {0}, {4})));
+  auto [gains, changes] = scan(back, value, Pair(slopes, path), {.reverse = true}).second;
   auto follow = [&](const Tensor &size) {
-    struct Point {
-      Tensor at, gain, change;
+    auto step = [&](const Pair &run, const std::tuple<Tensor, Tensor, Tensor> &point) {
+      const auto &[state, cost] = run;
+      const auto &[at, gain, change] = point;
+      Tensor u = slice(at, {4}, {5}) + size * change + sum(gain * (state - slice(at, {0}, {4}))),
+             z = concat({state, u});
+      return std::pair(Pair(move(state, u), cost + 0.5 * sum(unsettled(z) * (z - goal))), u);
     };
-    struct Run {
-      Tensor state, cost;
-    };
-    auto step = [&](const Run &r, const Point &p) {
-      Tensor u = slice(p.at, {4}, {5}) + size * p.change + sum(p.gain * (r.state - slice(p.at, {0}, {4})));
-      Tensor z = concat({r.state, u});
-      return std::pair(Run{move(r.state, u), r.cost + 0.5 * sum(unsettled(z) * (z - pad(goal, {0}, {1})))}, u);
-    };
-    auto [last, u] = scan(step, Run{start, scalar<double>(0)}, Point{path, policy.curvature, policy.slope});
-    return std::pair(last.cost + 50 * sum(square(last.state - goal)), u);
+    auto [last, us] = scan(step, Pair(start, scalar<double>(0)), std::tuple(path, gains, changes));
+    return Pair(last.second + 50 * sum(square(last.first - slice(goal, {0}, {4}))), us);
   };
   auto [costs, tries] = vmap(follow)(tensor<double>({1, 0.5, 0.25, 0.1, 0.02, 0}));
-  Tensor best = argmin(costs);
-  return {gather(costs, best), gather(tries, best)};
+  return {min(costs), gather(tries, argmin(costs))};
 }
 
 // The concentrations at t = 40 by implicit Euler with steps that grow. Each step solves its equations by Newton's
@@ -66,7 +60,7 @@ Tensor reaction(const Tensor &rates) {
     return stack({b - a, a - b - c, c});
   };
   Tensor times = 40 * exp(-20 * (1 - iota({2001}, DType::Float64) / 2000.0));
-  Tensor steps = concat({slice(times, {0}, {1}), slice(times, {1}, {2001}) - slice(times, {0}, {2000})});
+  Tensor steps = concat({slice(times, {0}, {1}), diff(times)});
   auto step = [&](const Tensor &y, const Tensor &h) {
     return solvers::newton([&](const Tensor &z) { return z - y - h * change(z); }, y).x;
   };

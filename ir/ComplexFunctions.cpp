@@ -107,11 +107,15 @@ Complex polar(Reals &r, Real cosFactor, Real sinFactor, Real angle) {
           r.where((sinFactor == 0) && !r.isFinite(angle), sinFactor, im)};
 }
 
+// The power with this angle and a magnitude that is the product of two factors. It may be finite where the magnitude is
+// not.
+Complex powerOf(Reals &r, Real first, Real second, Real angle) {
+  Complex once = polar(r, first, first, angle);
+  return {once.re * second, once.im * r.where((once.im == 0) && !r.isFinite(second), 1.0, second)};
+}
 Complex expOf(Reals &r, Complex z) {
-  // In two factors, because the product may be finite where exp(z.re) is not.
   Real half = r.make<ExpOp>(0.5 * z.re);
-  Complex once = polar(r, half, half, z.im);
-  return {once.re * half, once.im * r.where((once.im == 0) && !r.isFinite(half), 1.0, half)};
+  return powerOf(r, half, half, z.im);
 }
 
 // Near 1 the logarithm of the magnitude m is that of m^2 = 1 + (x - 1)(x + 1) + y^2, x the larger part.
@@ -147,6 +151,27 @@ Complex sqrtOf(Reals &r, Complex z) {
 
 Complex sinhOf(Reals &r, Complex z) { return polar(r, r.make<SinhOp>(z.re), r.make<CoshOp>(z.re), z.im); }
 Complex coshOf(Reals &r, Complex z) { return polar(r, r.make<CoshOp>(z.re), r.make<SinhOp>(z.re), z.im); }
+
+// sin(w) / w of w = pi z. Near 0 it is the series, whose derivatives don't cancel as those of the quotient do.
+Complex sincOf(Reals &r, Complex z) {
+  const double pi = 3.1415926535897931;
+  Real isNear = (r.make<AbsOp>(z.re) < 0.25) && (r.make<AbsOp>(z.im) < 0.25);
+  Complex near{pi * r.where(isNear, z.re, 0.0), pi * r.where(isNear, z.im, 0.0)}, square = times(near, near);
+  Complex series{r.number(1.0), r.number(0.0)};
+  // Up to the power 20 of w, which is below 1.12: the next term is less than 1e-21.
+  for (double k = 20; k > 0; k -= 2) {
+    Complex term = times(square, series);
+    series = {1.0 - term.re / (k * (k + 1)), -(term.im / (k * (k + 1)))};
+  }
+  // The sine of pi x by the distance from the nearest integer, so that it is 0 at integers and has its digits near
+  // them.
+  Real x = r.where(isNear, 1.0, z.re), y = r.where(isNear, 0.0, z.im);
+  Real whole = r.make<RoundOp>(x), parity = whole - 2.0 * r.make<RoundOp>(0.5 * whole);
+  Real sign = 1.0 - 2.0 * (parity * parity), angle = pi * (x - whole);
+  Complex sine = polar(r, r.make<SinhOp>(pi * y), r.make<CoshOp>(pi * y), angle);
+  Complex far = divided(r, {sign * sine.im, sign * sine.re}, {pi * x, pi * y});
+  return {r.where(isNear, series.re, far.re), r.where(isNear, series.im, far.im)};
+}
 
 // Kahan's (Branch cuts for complex elementary functions, 1987). Where |z.re| is large, the result is near 1 or -1.
 Complex tanhOf(Reals &r, Complex z) {
@@ -248,6 +273,12 @@ CALQUE_COMPLEX_FUNCTION(ReciprocalOp, unary,
                         [](Reals &r, Complex z) { return divided(r, {r.number(1.0), r.number(0.0)}, z); })
 CALQUE_COMPLEX_FUNCTION(SqrtOp, unary, sqrtOf)
 CALQUE_COMPLEX_FUNCTION(ExpOp, unary, expOf)
+CALQUE_COMPLEX_FUNCTION(Exp2Op, unary, [](Reals &r, Complex z) {
+  // One of them with a whole exponent, so that those of whole numbers are exact.
+  Real half = r.where(r.isFinite(z.re), r.make<RoundOp>(0.5 * z.re), z.re);
+  Real rest = r.where(r.isFinite(z.re), z.re - half, z.re);
+  return powerOf(r, r.make<Exp2Op>(rest), r.make<Exp2Op>(half), 0.69314718055994531 * z.im);
+})
 // exp(x) cos(y) - 1 is expm1(x) cos(y) - 2 sin(y/2)^2.
 CALQUE_COMPLEX_FUNCTION(Expm1Op, unary, [](Reals &r, Complex z) {
   Real half = r.make<SinOp>(0.5 * z.im);
@@ -272,6 +303,7 @@ CALQUE_COMPLEX_FUNCTION(Log10Op, unary, [](Reals &r, Complex z) {
 // The circular functions are the hyperbolic ones of i z, turned back.
 CALQUE_COMPLEX_FUNCTION(SinOp, unary, [](Reals &r, Complex z) { return turnedBack(sinhOf(r, turned(z))); })
 CALQUE_COMPLEX_FUNCTION(CosOp, unary, [](Reals &r, Complex z) { return coshOf(r, turned(z)); })
+CALQUE_COMPLEX_FUNCTION(SincOp, unary, sincOf)
 CALQUE_COMPLEX_FUNCTION(TanOp, unary, [](Reals &r, Complex z) { return turnedBack(tanhOf(r, turned(z))); })
 CALQUE_COMPLEX_FUNCTION(SinhOp, unary, sinhOf)
 CALQUE_COMPLEX_FUNCTION(CoshOp, unary, coshOf)

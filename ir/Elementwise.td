@@ -271,6 +271,7 @@ def Calque_CeilOp : Calque_UnaryOp<"ceil", "elementwiseFloat"> {
   let notDifferentiable = 1;
 }
 def Calque_RoundOp : Calque_UnaryOp<"round", "elementwiseFloat"> {
+  let eachPart = 1;
   let summary = "The nearest integer; halves go to the even one";
   let scalar = (S_round $x);
   let idempotent = 1;

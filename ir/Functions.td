@@ -92,6 +92,7 @@ def Calque_Log10Op : Calque_FunctionOp<"log10"> {
   let domain = ["0.2", "4.0"];
 }
 def Calque_Exp2Op : Calque_FunctionOp<"exp2"> {
+  let customComplex = 1;
   let summary = "2 to the power of x; exact for integers";
   let scalar = (S_exp2 $x);
   let partials = [(Apply "mul", (Constant "0.69314718055994531"), $result)];
@@ -132,6 +133,7 @@ def Calque_XlogyOp : Calque_BinaryOp<"xlogy", "elementwiseFloat"> {
         (Constant "1.0"), $rhs))];
 }
 def Calque_SincOp : Calque_FunctionOp<"sinc"> {
+  let customComplex = 1;
   let summary = "sin(pi x) / (pi x), and 1 at 0, as NumPy's; exactly 0 at all other integers";
   let scalar = (S_sinc $x);
   let ignoresSign = 1;

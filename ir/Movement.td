@@ -308,6 +308,16 @@ def Calque_ArgSortOp : Calque_LibraryOp<"argsort", "argSort", "calque_rt_argsort
   let notDifferentiable = 1;
   let batchAxis = 1;
 }
+def Calque_TopIndicesOp : Calque_LibraryOp<"top_indices", "topIndices", "calque_rt_top_indices", "(n)->(k)"> {
+  let summary = "The first `count` indices of the order along an axis that argsort gives, as int64";
+  let description = "`descending` begins with the largest element.";
+  let arguments = (ins Calque_Tensor:$x, I64Attr:$count, DefaultValuedAttr<I64Attr, "-1">:$axis, DefaultValuedAttr<BoolAttr, "false">:$descending);
+  let results = (outs Calque_Tensor:$result);
+  let function = "";
+  let inMessages = "top_k";
+  let notDifferentiable = 1;
+  let batchAxis = 1;
+}
 def Calque_OneHotOp : Calque_MovementOp<"one_hot", "oneHot"> {
   let eachPart = 0;
   let summary = "1 where the new last dimension's index is the element's, else 0; an index outside gives zeros";

@@ -1,7 +1,10 @@
 // The rules of orthogonal factors, pseudo-inverses and exponentials (LinearAlgebra.td names their sources).
+#include "ir/ElementType.h"
 #include "ir/MatrixRule.h"
 
 #include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
 
 using namespace mlir;
 
@@ -75,20 +78,57 @@ void QrPartsOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVectorImp
 
 namespace {
 
-// 1 / (w[j] - w[i]) off the diagonal, which has zeros. Infinite for equal eigenvalues.
-Value inverseGaps(MatrixRule &rule, Value w) {
-  Value gaps = rule.subtract(rule.asRow(w), rule.asColumn(w));
-  Value isDiagonal = rule.isDiagonal(gaps);
-  Value inverse = rule.create<DivOp>(rule.constant(1), rule.create<SelectOp>(isDiagonal, rule.constant(1), gaps));
-  return rule.create<SelectOp>(isDiagonal, rule.constant(0), inverse);
-}
+// Quotients x[i][j] / gaps[i][j] off the diagonal, which has zeros, where values are equal up to rounding if gaps are
+// no larger than that of the values. There only the space of the vectors is known: a quotient is 0 if x is no more than
+// rounding, as of a function of the space, and else infinite or NaN. Nor is it 0 where the derivative of a function of
+// vectors and values hides in the symmetric part of their cotangents: of V f(w) V^H, what belongs there takes f'.
+class Quotients {
+public:
+  // `values`: whose rounding the gaps have, [..., n].
+  Quotients(MatrixRule &rule, Value values)
+      : rule(rule), ofValues(rule.forMatrices(rule.create<SumOp>(
+                        rule.create<AbsOp>(values), ArrayRef<int64_t>{MatrixRule::rank(values) - 1}, false))) {}
 
-// V (diag(gw) + F * (V^H gV)) V^H, of which the Hermitian part, where F has the inverse gaps.
+  // `rounding`: the sizes of what x was computed from, by column. `hidden`: those of what must be none, or null.
+  Matrix of(Matrix x, Value gaps, Value rounding, Value hidden = {}) {
+    const double epsilon = std::ldexp(1, 1 - static_cast<int>(ElementType(gaps).digits()));
+    Value isDiagonal = rule.isDiagonal(gaps);
+    Value isEqual = atMost(rule.create<AbsOp>(gaps), ofValues, 4 * epsilon);
+    Value size = rule.add(rule.asRow(rounding), rule.asColumn(rounding));
+    Value isNone = atMost(hidden ? rule.add(magnitude(x), hidden) : magnitude(x), size, 16 * epsilon);
+    Value isLeftOut = rule.create<LogicalOrOp>(isDiagonal, rule.create<LogicalAndOp>(isEqual, isNone));
+    Value divisor = rule.create<SelectOp>(isEqual, rule.constant(0), gaps);
+    divisor = rule.create<SelectOp>(isLeftOut, rule.constant(1), divisor);
+    return MatrixRule::each(x, [&](Value part) -> Value {
+      return rule.create<SelectOp>(isLeftOut, rule.constant(0), rule.create<DivOp>(part, divisor));
+    });
+  }
+  // The sums of magnitudes along columns.
+  Value columnsOf(Matrix x) {
+    return rule.create<SumOp>(magnitude(x), ArrayRef<int64_t>{MatrixRule::rank(x.re) - 2}, false);
+  }
+  Value magnitude(Matrix x) {
+    Value real = rule.create<AbsOp>(x.re);
+    return x.im ? rule.add(real, rule.create<AbsOp>(x.im)) : real;
+  }
+
+private:
+  Value atMost(Value x, Value size, double factor) { return rule.create<LessEqualOp>(x, rule.scaled(size, factor)); }
+
+  MatrixRule &rule;
+  Value ofValues;
+};
+
+// V (diag(gw) + F * S) V^H, where F has 1 / (w[j] - w[i]) and S is half of V^H gV - gV^H V.
 Matrix eighVjp(MatrixRule &rule, Value w, Matrix v, Value gw, Matrix gV) {
   Matrix left;
   if (gV.re) {
     Matrix moved = rule.product(v, gV, true);
-    left = rule.product(v, rule.multiplied(moved, inverseGaps(rule, w)));
+    Matrix skew = rule.scaled(rule.subtract(moved, rule.adjoint(moved)), 0.5);
+    Quotients quotients(rule, w);
+    Value gaps = rule.subtract(rule.asRow(w), rule.asColumn(w));
+    Value hidden = gw ? quotients.magnitude(rule.hermitian(moved)) : Value();
+    left = rule.product(v, quotients.of(skew, gaps, quotients.columnsOf(moved), hidden));
   }
   if (gw)
     left = rule.plus(left, rule.multiplied(v, rule.asRow(gw)));
@@ -107,7 +147,9 @@ Value alongColumns(MatrixRule &rule, Matrix a, Matrix b) {
 std::pair<Value, Matrix> eighJvp(MatrixRule &rule, Value w, Matrix v, Matrix dx) {
   Matrix moved = rule.product(rule.hermitian(dx), v), s = rule.product(v, moved, true);
   Value ofValues = alongColumns(rule, v, moved);
-  return {ofValues, rule.product(v, rule.multiplied(s, inverseGaps(rule, w)))};
+  Quotients quotients(rule, w);
+  Value gaps = rule.subtract(rule.asRow(w), rule.asColumn(w));
+  return {ofValues, rule.product(v, quotients.of(s, gaps, quotients.columnsOf(s)))};
 }
 
 } // namespace
@@ -148,18 +190,34 @@ public:
   SvdRule(MatrixRule &rule, SvdPartsOp op)
       : SvdRule(rule, op.getRe(), {op.getURe(), op.getUIm()}, op.getS(), {op.getVhRe(), op.getVhIm()}) {}
 
-  // U (diag(gs) + (F * (U^H gU - gU^H U)) S + S (F * (V^H gV - gV^H V))) V^H, and what U and V have outside of their
-  // spaces: (1 - U U^H) gU S^-1 V^H + U S^-1 gV^H (1 - V V^H). Of complex matrices i times half of the imaginary part
-  // of the diagonal of U^H gU - V^H gV, over s, as phases of U and V move against each other.
+  // U (diag(gs) + (F * X) S + S (F * Y)) V^H with F[i][j] = 1 / (s[j]^2 - s[i]^2), X = U^H gU - gU^H U and Y = V^H gV -
+  // gV^H V, and what U and V have outside of their spaces: (1 - U U^H) gU S^-1 V^H + U S^-1 gV^H (1 - V V^H). What is
+  // between is half of (X + Y) / (s[j] - s[i]) + (X - Y) / (s[j] + s[i]), in which a function of U V^H has no quotients
+  // of equal values. Of complex matrices i times half of the imaginary part of the diagonal of U^H gU - V^H gV, over s,
+  // as phases of U and V move against each other.
   Matrix vjp(Matrix gU, Value gs, Matrix gVh) {
     Matrix inner, total;
     auto skew = [&](Matrix x) { return rule.subtract(x, rule.adjoint(x)); };
-    Value gaps = gU.re || gVh.re ? inverseGaps() : Value();
-    if (gU.re)
-      inner = scaledColumns(rule.multiplied(skew(takePhases(rule.product(u, gU, true), false)), gaps));
-    if (gVh.re) {
-      Matrix moved = skew(takePhases(rule.product(vh, gVh, false, true), true));
-      inner = rule.plus(inner, scaledRows(rule.multiplied(moved, gaps)));
+    if (gU.re || gVh.re) {
+      Quotients quotients(rule, s);
+      Matrix together, apart;
+      Value rounding, hidden;
+      auto take = [&](Matrix moved, bool isOfV) {
+        Value own = quotients.columnsOf(moved);
+        rounding = rounding ? rule.add(rounding, own) : own;
+        Value symmetric = gs ? quotients.magnitude(rule.hermitian(moved)) : Value();
+        hidden = hidden ? rule.add(hidden, symmetric) : symmetric;
+        Matrix x = skew(takePhases(moved, isOfV));
+        together = rule.plus(together, x);
+        apart = rule.plus(apart, isOfV ? rule.negated(x) : x);
+      };
+      if (gU.re)
+        take(rule.product(u, gU, true), false);
+      if (gVh.re)
+        take(rule.product(vh, gVh, false, true), true);
+      inner = rule.scaled(
+          rule.add(quotients.of(together, differences(), rounding, hidden), quotients.of(apart, sums(), rounding)),
+          0.5);
     }
     if (inner.im && phases)
       inner.im = rule.add(inner.im, rule.scaled(dividedColumns(phases), 0.5));
@@ -188,10 +246,12 @@ public:
   Moved jvp(Matrix dx) {
     Matrix right = rule.product(dx, vh, false, true), p = rule.product(u, right, true);
     Value ofS = alongColumns(rule, u, right);
-    Matrix scaled = scaledColumns(p), scaledByRows = scaledRows(p);
-    Value gaps = inverseGaps();
-    Matrix left = rule.multiplied(rule.add(scaled, rule.adjoint(scaled)), gaps);
-    Matrix other = rule.multiplied(rule.add(scaledByRows, rule.adjoint(scaledByRows)), gaps);
+    // Half of (P + P^H) / (s[j] - s[i]), and (P - P^H) / (s[j] + s[i]), which V has with the other sign.
+    Quotients quotients(rule, s);
+    Value rounding = quotients.columnsOf(p);
+    Matrix even = quotients.of(rule.hermitian(p), differences(), rounding);
+    Matrix odd = quotients.of(rule.scaled(rule.subtract(p, rule.adjoint(p)), 0.5), sums(), rounding);
+    Matrix left = rule.add(even, odd), other = rule.subtract(even, odd);
     if (p.im) {
       Value own = rule.create<SelectOp>(rule.isDiagonal(p.im), p.im, rule.constant(0));
       Value half = rule.scaled(dividedColumns(own), 0.5);
@@ -223,10 +283,6 @@ private:
   bool mayLeaveLeft() const { return ShapedType::isDynamic(rows) || ShapedType::isDynamic(columns) || rows > columns; }
   bool mayLeaveRight() const { return ShapedType::isDynamic(rows) || ShapedType::isDynamic(columns) || columns > rows; }
 
-  Matrix scaledRows(Matrix x) {
-    return MatrixRule::each(x, [&](Value part) -> Value { return rule.create<MulOp>(rule.asColumn(s), part); });
-  }
-  Matrix scaledColumns(Matrix x) { return rule.multiplied(x, rule.asRow(s)); }
   Value dividedColumns(Value x) { return rule.create<DivOp>(x, rule.asRow(s)); }
   Matrix dividedColumns(Matrix x) {
     return MatrixRule::each(x, [&](Value part) { return dividedColumns(part); });
@@ -234,16 +290,8 @@ private:
   // x without its part in the columns of U, or of V.
   Matrix outsideLeft(Matrix x) { return rule.subtract(x, rule.product(u, rule.product(u, x, true))); }
   Matrix outsideRight(Matrix x) { return rule.subtract(x, rule.product(vh, rule.product(vh, x), true)); }
-  // 1 / (s[j]^2 - s[i]^2) off the diagonal, which has zeros, as a product: the squares may leave the range. Infinite
-  // for equal singular values.
-  Value inverseGaps() {
-    Value row = rule.asRow(s), column = rule.asColumn(s);
-    Value differences = rule.subtract(row, column), sums = rule.add(row, column);
-    Value isDiagonal = rule.isDiagonal(differences), one = rule.constant(1);
-    Value inverse = rule.create<DivOp>(one, rule.create<SelectOp>(isDiagonal, one, differences));
-    inverse = rule.create<DivOp>(inverse, rule.create<SelectOp>(isDiagonal, one, sums));
-    return rule.create<SelectOp>(isDiagonal, rule.constant(0), inverse);
-  }
+  Value differences() { return rule.subtract(rule.asRow(s), rule.asColumn(s)); }
+  Value sums() { return rule.add(rule.asRow(s), rule.asColumn(s)); }
   // Adds, or subtracts, the imaginary parts of the diagonal to the phases.
   Matrix takePhases(Matrix x, bool isOfV) {
     if (!x.im)

@@ -32,6 +32,7 @@ def Calque_ReduceMinOp : Calque_ReductionOp<"reduce_min", "reduceNumericNonEmpty
   let customJvp = 1;
 }
 def Calque_ProdOp : Calque_ReductionOp<"reduce_prod", "reduceNumeric", [Calque_Accumulates]> {
+  let customComplex = 1; // Cumulative.cpp
   let summary = "The product of the elements over axes; 1 of none; of integers with 8 and 16 bits, as int64 or uint64";
   let function = "prod";
   let customVjp = 1;
@@ -127,6 +128,7 @@ def Calque_CumSumOp : Calque_CumulativeOp<"cumsum"> {
   let linear = ["x"];
 }
 def Calque_CumProdOp : Calque_CumulativeOp<"cumprod"> {
+  let customComplex = 1;
   let summary = "The products of the elements up to each one along an axis; of integers with 8 and 16 bits, as int64 or uint64";
   let customJvp = 1;
 }
@@ -140,6 +142,20 @@ def Calque_LinearRecurrenceOp : Calque_PureOp<"linear_recurrence", [Calque_Compu
   let function = "";
   let customVjp = 1;
   let customJvp = 1;
+}
+// Products of complex numbers are such recurrences: no operation on their real and imaginary parts apart is one.
+def Calque_LinearRecurrencePartsOp : Calque_PureOp<"linear_recurrence_parts", [Calque_Computes]> {
+  let summary = "The recurrence of linear_recurrence, of complex numbers with these parts";
+  let inMessages = "cumprod";
+  let arguments = (ins Calque_Tensor:$factors_re, Calque_Tensor:$factors_im, Calque_Tensor:$terms_re, Calque_Tensor:$terms_im,
+                       I64Attr:$axis, BoolAttr:$reverse);
+  let results = (outs Calque_Tensor:$re, Calque_Tensor:$im);
+  let rule = "linearRecurrenceParts";
+  let function = "";
+  let notSaved = 1;
+  let customVjp = 1;
+  let customJvp = 1;
+  let batchAxis = 1;
 }
 
 //===-- Contractions: Contract.cpp --------------------------------------------------------------===//

@@ -208,6 +208,12 @@ def TypeRule_argSort : TypeRule {
   let shape = "x's";
   let valueError = "for an axis that x does not have";
 }
+def TypeRule_topIndices : TypeRule {
+  let types = "any; the result is int64";
+  let shape = "x's, with the count along the axis";
+  let shapeError = "for an axis of unknown size";
+  let valueError = "for an axis that x does not have, and for a count that is negative or larger than the axis";
+}
 def TypeRule_oneHot : TypeRule {
   let types = "indices of {an integer}; the result's is the given one";
   let shape = "that of the indices, and the depth";

@@ -220,12 +220,15 @@ private:
       return builder.getDenseI64ArrayAttr(all);
     };
     if (auto unbatch = dyn_cast<UnbatchOp>(op)) {
-      // The last two say what was mapped: one part of them does.
+      // The last two say what was mapped: one part of them does. The first of them is the result of the batch itself,
+      // also where a derivative has a fresh value of it.
       const size_t count = unbatch.getAxes().size();
       ValueRange values = ValueRange(op->getOperands()).take_front(count);
       SmallVector<Value> operands = flat(values);
-      for (Value value : op->getOperands().drop_front(count))
-        operands.push_back(of(value).re);
+      for (Value value : op->getOperands().drop_front(count)) {
+        auto batched = batches.find(value);
+        operands.push_back(batched == batches.end() ? of(value).re : batched->second);
+      }
       auto made = UnbatchOp::create(builder, op->getLoc(), flatTypes(op->getResultTypes()), operands,
                                     repeated(values, unbatch.getAxes()), unbatch.getBatchAxisAttr());
       return setResults(builder, op, made->getResults());
@@ -233,6 +236,11 @@ private:
     Operation *made = onAllParts(builder, op);
     if (auto batch = dyn_cast<BatchOp>(op)) {
       cast<BatchOp>(made).setAxesAttr(repeated(op->getOperands(), batch.getAxes()));
+      unsigned next = 0;
+      for (Value example : batch.getExamples()) {
+        batches[example] = made->getResult(next);
+        next += isComplex(example) ? 2 : 1;
+      }
     } else if (auto gradient = dyn_cast<GradientOp>(op)) {
       ArrayRef<int64_t> counts = gradient.getCounts();
       SmallVector<int64_t> all = countsOfParts(op->getOperands(), {counts[0], counts[0], counts[1], counts[2]});
@@ -323,7 +331,8 @@ private:
   }
 
   llvm::DenseMap<Value, Parts> parts;
-  SmallVector<Operation *> replaced; // in the order of their uses' ends: erased backwards
+  llvm::DenseMap<Value, Value> batches; // the results of a batch, and the first of what each has become
+  SmallVector<Operation *> replaced;    // in the order of their uses' ends: erased backwards
 };
 
 } // namespace

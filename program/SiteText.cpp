@@ -1,6 +1,8 @@
 // The standalone runtime has this file, too, and links no Abseil.
 #include "program/SiteText.h"
 
+#include "runtime/MatrixFailure.h"
+
 namespace calque::detail {
 
 std::string describeSize(const Site::Size &size, std::int64_t value, const std::string &operand,
@@ -39,10 +41,17 @@ std::string_view textOf(Site::Kind kind) {
   }
   return "";
 }
+
+// A real matrix with eigenvalues that are 0 has no logarithm, and its site is that of no real one.
+std::string_view textOf(Site::Kind kind, const runtime::MatrixFailure &failure) {
+  return textOf(kind == Site::Kind::NoRealResult && failure.isZeros ? Site::Kind::NoLogarithm : kind);
+}
 } // namespace
 
 std::string siteMessage(const Site &site, const std::int64_t *values, const SiteWords &words) {
   std::int64_t first = values[0], second = values[1];
+  const auto failure = runtime::MatrixFailure::of(first);
+  const std::int64_t matrix = second;
   for (std::int64_t examples : site.examples) { // an index, and its bound
     first -= first < 0 ? 0 : second;
     second /= examples;
@@ -56,12 +65,18 @@ std::string siteMessage(const Site &site, const std::int64_t *values, const Site
       return words.text;
     if (place == "elements")
       return words.elements;
+    if (place == "matrix" || place == "equation") {
+      const std::string name(place);
+      return matrix < 0 ? "the " + name : name + " " + std::to_string(matrix) + " of the batch, counted from 0,";
+    }
+    if (place == "place")
+      return std::to_string(failure.place) + " of " + std::to_string(failure.size);
     if (place == "sizes")
       return describeSizes(site, values, words.inputNames);
     return std::to_string(place == "0" ? first : place == "1" ? second : first * second);
   };
   std::string message;
-  for (std::string_view rest = textOf(site.kind); !rest.empty();) {
+  for (std::string_view rest = textOf(site.kind, failure); !rest.empty();) {
     const std::size_t open = rest.find('{'), close = rest.find('}', open);
     message += rest.substr(0, open);
     if (close == rest.npos)

@@ -47,6 +47,7 @@ SIMPLE = {  # the C++ type of a parameter: how it is read, and its type in stubs
     "Tensor": ("tensor", "TensorLike"),
     "std::pair<double, double>": ("interval", "tuple[float, float]"),
     "Padding": (None, "str | Sequence[tuple[int, int]]"),
+    "NormOrder": (None, "float | str"),
 }
 DECLARED = {"integer": "std::int64_t", "real": "double", "flag": "bool", "dtype": "DType", "text": "std::string"}
 
@@ -206,6 +207,8 @@ class Maker:
             names = [snake(each) for each in self.headers.enums[kind]]
             listed = ", ".join(map(quoted, names))
             return f"{kind}(c.choice(#, {{{listed}}}))", "Literal[" + ", ".join(f'"{each}"' for each in names) + "]"
+        if kind == "NormOrder":
+            return "c.isText(#) ? NormOrder(c.text(#)) : NormOrder(c.real(#))", SIMPLE[kind][1]
         if kind == "Padding":
             return "c.isText(#) ? Padding(c.text(#)) : Padding(c.pairs(#))", SIMPLE[kind][1]
         bare = kind.removeprefix("const ").removesuffix("&").strip()

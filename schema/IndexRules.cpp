@@ -101,6 +101,22 @@ Fault argSort(const OpCall &call, std::vector<TensorType> &results) {
   return {};
 }
 
+Fault topIndices(const OpCall &call, std::vector<TensorType> &results) {
+  const auto count = call.attribute<std::int64_t>(0);
+  std::int64_t axis = 0;
+  if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(1), call[0].rank(), axis))
+    return fault;
+  std::vector<std::int64_t> dims = call[0].dims;
+  std::int64_t &size = dims[static_cast<std::size_t>(axis)];
+  if (size < 0)
+    return shapeFault(absl::StrCat("the size of axis ", axis, " of ", call[0].str(), " must be known"));
+  if (count < 0 || count > size)
+    return valueFault(absl::StrCat("the number of elements must be between 0 and ", size, ", not ", count));
+  size = count;
+  results.push_back({DType::Int64, dims});
+  return {};
+}
+
 namespace {
 Fault oneHotOf(const TensorType &indices, std::int64_t depth, DType dtype, std::vector<TensorType> &results) {
   if (Fault fault = checkIndices(indices))

@@ -17,16 +17,7 @@ public:
   constexpr Scalar() = default; // the integer 0
   template <typename T>
     requires std::is_arithmetic_v<T>
-  constexpr Scalar(T number) {
-    if constexpr (std::is_floating_point_v<T>)
-      value_ = static_cast<double>(number);
-    else if constexpr (std::is_same_v<T, bool>)
-      value_ = number;
-    else if constexpr (std::is_unsigned_v<T>)
-      value_ = static_cast<std::uint64_t>(number);
-    else
-      value_ = static_cast<std::int64_t>(number);
-  }
+  constexpr Scalar(T number) : value_(kept(number)) {}
 
   const Variant &value() const { return value_; }
   bool isFloat() const { return std::holds_alternative<double>(value_); }
@@ -45,6 +36,18 @@ public:
   }
 
 private:
+  // Of the type that holds all numbers of T.
+  template <typename T> static constexpr auto kept(T number) {
+    if constexpr (std::is_floating_point_v<T>)
+      return static_cast<double>(number);
+    else if constexpr (std::is_same_v<T, bool>)
+      return number;
+    else if constexpr (std::is_unsigned_v<T>)
+      return static_cast<std::uint64_t>(number);
+    else
+      return static_cast<std::int64_t>(number);
+  }
+
   Variant value_ = std::int64_t(0);
 };
 

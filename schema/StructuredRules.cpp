@@ -123,6 +123,22 @@ Fault linearRecurrence(const OpCall &call, std::vector<TensorType> &results) {
   return {};
 }
 
+Fault linearRecurrenceParts(const OpCall &call, std::vector<TensorType> &results) {
+  if (Fault fault = requireFloating(call.operands.first(1)))
+    return fault;
+  for (std::size_t i = 1; i < 4; ++i) {
+    if (Fault fault = sameDType(call[0], call[i]))
+      return fault;
+    if (!fit(call[0], call[i]))
+      return shapeFault(absl::StrCat("parts ", call[0].str(), " and ", call[i].str(), " must be of one shape"));
+  }
+  std::int64_t axis = 0;
+  if (Fault fault = normalizeAxis(call.attribute<std::int64_t>(0), call[0].rank(), axis))
+    return fault;
+  results.assign(2, call[2]);
+  return {};
+}
+
 Fault axisSize(const OpCall &call, std::vector<TensorType> &results) {
   if (Fault fault = checkNumeric(call))
     return fault;

@@ -8,9 +8,9 @@
 
 namespace calque::codegen {
 
-// The result's element, and what the next one follows from.
+// The results' elements, and what the next ones follow from.
 struct CumulationStep {
-  mlir::Value element;
+  llvm::SmallVector<mlir::Value, 2> elements;
   llvm::SmallVector<mlir::Value, 2> next;
 };
 

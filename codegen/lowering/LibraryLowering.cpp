@@ -109,7 +109,10 @@ private:
 
   // The sizes of a result that no operand has.
   void addKnownSizes(RankedTensorType result, ArrayRef<ir::LibraryKernel::Size> own) {
-    for (auto [size, known] : llvm::zip_equal(own, result.getShape().take_back(own.size())))
+    SmallVector<int64_t> shape;
+    for (int64_t dimension : order(result.getRank()))
+      shape.push_back(result.getDimSize(dimension));
+    for (auto [size, known] : llvm::zip_equal(own, ArrayRef(shape).take_back(own.size())))
       if (!kernelSizes.contains(size.number))
         kernelSizes[size.number].size = b.sizes.constant(known);
   }

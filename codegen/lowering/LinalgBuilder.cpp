@@ -244,6 +244,12 @@ static std::tuple<SizeList, SizeList, SizeList> sliceOfLast(Sizes &sizes, ArrayR
   return {starts, lengths, sizes.constants(SmallVector<int64_t>(lengths.size(), 1))};
 }
 
+// Whether a slice with these sizes and one more of 1 may seem to be one without another dimension: MLIR takes any of
+// size 1 for the one that a slice leaves out. A size that is not known here may turn out to be 1 in a later pass.
+static bool mayHaveOtherOfOne(ArrayRef<Size> shape) {
+  return llvm::any_of(shape, [](Size size) { return constantOf(size).value_or(1) == 1; });
+}
+
 Value LinalgBuilder::extractLast(Value whole, int64_t index) {
   whole = refined(whole);
   Type element = typeOf(whole).getElementType();
@@ -252,6 +258,12 @@ Value LinalgBuilder::extractLast(Value whole, int64_t index) {
   if (llvm::is_contained(shapeOf(whole), 0))
     return empty(shape, element);
   auto [starts, lengths, strides] = sliceOfLast(sizes, shape, index);
+  if (mayHaveOtherOfOne(shape)) {
+    Value slice = tensor::ExtractSliceOp::create(builder, location, typeWith(lengths, element), whole, emitted(starts),
+                                                 emitted(lengths), strides);
+    sizes.set(slice, lengths);
+    return reshape(slice, shape);
+  }
   Value result = tensor::ExtractSliceOp::create(builder, location, typeWith(shape, element), whole, emitted(starts),
                                                 emitted(lengths), strides);
   sizes.set(result, shape);
@@ -265,6 +277,8 @@ Value LinalgBuilder::insertLast(Value part, Value whole, int64_t index) {
     return whole;
   auto [starts, lengths, strides] = sliceOfLast(sizes, sizesOf(part), index);
   SizeList shape = sizesOf(whole);
+  if (mayHaveOtherOfOne(sizesOf(part)))
+    part = reshape(part, lengths);
   Value result =
       tensor::InsertSliceOp::create(builder, location, part, whole, emitted(starts), emitted(lengths), strides);
   sizes.set(result, shape);

@@ -13,36 +13,36 @@ namespace calque::codegen {
 //===-- Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel Random Numbers: As Easy as 1, 2, 3; SC 2011) --===//
 
 namespace {
+// Words of 32 bits are the lower halves of numbers of 64. What is in the upper halves does not matter: so no word is
+// widened or truncated on the way, and a product of two words is one instruction on vectors.
 struct Philox {
-  OpBuilder &builder;
-  Location location;
-  Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
+  ir::ScalarBuilder &s;
+  Type i64 = s.builder.getI64Type();
 
-  Value constant(uint32_t value) {
-    return arith::ConstantOp::create(builder, location, builder.getIntegerAttr(i32, APInt(32, value)));
+  Value constant(uint64_t value) {
+    return arith::ConstantOp::create(s.builder, s.location, s.builder.getIntegerAttr(i64, APInt(64, value)));
   }
-  Value low(Value wide) { return arith::TruncIOp::create(builder, location, i32, wide); }
-  Value high(Value wide) {
-    Value shift = arith::ConstantOp::create(builder, location, builder.getI64IntegerAttr(32));
-    return low(arith::ShRUIOp::create(builder, location, wide, shift));
+  Value low(Value word) { return arith::AndIOp::create(s.builder, s.location, word, constant(0xffffffff)); }
+  Value high(Value wide) { return arith::ShRUIOp::create(s.builder, s.location, wide, constant(32)); }
+  Value product(Value word, uint64_t factor) {
+    Value lower = low(word), by = constant(factor);
+    return s.mul(lower, by);
   }
-  Value product(Value x, uint32_t factor) {
-    Value wide = arith::ExtUIOp::create(builder, location, i64, x);
-    Value by = arith::ConstantOp::create(builder, location, builder.getI64IntegerAttr(factor));
-    return arith::MulIOp::create(builder, location, wide, by);
+  Value exclusiveOr(Value a, Value b, Value c) {
+    Value both = arith::XOrIOp::create(s.builder, s.location, a, b);
+    return arith::XOrIOp::create(s.builder, s.location, both, c);
   }
-  Value exclusiveOr(Value a, Value b) { return arith::XOrIOp::create(builder, location, a, b); }
 
   // The four words for a key and a counter, both 64 bits; the counter's upper half is zero.
   std::array<Value, 4> operator()(Value key, Value counter) {
-    std::array<Value, 4> c = {low(counter), high(counter), constant(0), constant(0)};
-    Value k0 = low(key), k1 = high(key);
+    std::array<Value, 4> c = {counter, high(counter), constant(0), constant(0)};
+    Value k0 = key, k1 = high(key);
     for (int round = 0; round < 10; ++round) {
       Value p0 = product(c[0], 0xD2511F53), p1 = product(c[2], 0xCD9E8D57);
-      c = {exclusiveOr(exclusiveOr(high(p1), c[1]), k0), low(p1), exclusiveOr(exclusiveOr(high(p0), c[3]), k1),
-           low(p0)};
-      k0 = arith::AddIOp::create(builder, location, k0, constant(0x9E3779B9));
-      k1 = arith::AddIOp::create(builder, location, k1, constant(0xBB67AE85));
+      Value first = exclusiveOr(high(p1), c[1], k0), third = exclusiveOr(high(p0), c[3], k1);
+      c = {first, p1, third, p0};
+      k0 = s.add(k0, constant(0x9E3779B9));
+      k1 = s.add(k1, constant(0xBB67AE85));
     }
     return c;
   }
@@ -52,19 +52,16 @@ struct Philox {
 Value uniformNumber(ir::ScalarBuilder &s, Value key, Value base, Value place, Type element) {
   OpBuilder &builder = s.builder;
   Location location = s.location;
-  Type i64 = builder.getI64Type();
   const bool isDouble = element.isF64();
-  auto wide = [&](int64_t value) -> Value {
-    return arith::ConstantOp::create(builder, location, builder.getI64IntegerAttr(value));
-  };
+  Philox philox{s};
   const int64_t perBlock = isDouble ? 2 : 4;
-  Value block = arith::DivUIOp::create(builder, location, place, wide(perBlock));
-  Value lane = arith::RemUIOp::create(builder, location, place, wide(perBlock));
-  std::array<Value, 4> words = Philox{builder, location}(key, s.add(base, block));
+  Value block = arith::DivUIOp::create(builder, location, place, philox.constant(perBlock));
+  Value lane = arith::RemUIOp::create(builder, location, place, philox.constant(perBlock));
+  std::array<Value, 4> words = philox(key, s.add(base, block));
   auto pick = [&](ArrayRef<Value> choices) {
     Value result = choices[0];
     for (size_t i = 1; i < choices.size(); ++i)
-      result = s.select(s.equal(lane, wide(i)), choices[i], result);
+      result = s.select(s.equal(lane, philox.constant(i)), choices[i], result);
     return result;
   };
   auto shifted = [&](Value value, int64_t by) -> Value {
@@ -72,15 +69,18 @@ Value uniformNumber(ir::ScalarBuilder &s, Value key, Value base, Value place, Ty
     return arith::ShRUIOp::create(builder, location, value, amount);
   };
   if (!isDouble) {
-    Value bits = shifted(pick({words[0], words[1], words[2], words[3]}), 8);
-    Value number = arith::UIToFPOp::create(builder, location, element, bits);
+    SmallVector<Value, 4> narrow;
+    for (Value word : words)
+      narrow.push_back(arith::TruncIOp::create(builder, location, builder.getI32Type(), word));
+    Value number = arith::UIToFPOp::create(builder, location, element, shifted(pick(narrow), 8));
     return s.mul(number, s.constant(0x1p-24, number));
   }
-  Value lower = arith::ExtUIOp::create(builder, location, i64, pick({words[0], words[2]}));
-  Value upper = arith::ExtUIOp::create(builder, location, i64, pick({words[1], words[3]}));
-  Value bits =
-      arith::OrIOp::create(builder, location, arith::ShLIOp::create(builder, location, upper, wide(32)), lower);
-  Value number = arith::UIToFPOp::create(builder, location, element, shifted(bits, 11));
+  auto both = [&](Value lower, Value upper) -> Value {
+    Value above = arith::ShLIOp::create(builder, location, upper, philox.constant(32));
+    return shifted(arith::OrIOp::create(builder, location, above, philox.low(lower)), 11);
+  };
+  Value first = both(words[0], words[1]), second = both(words[2], words[3]);
+  Value number = arith::UIToFPOp::create(builder, location, element, pick({first, second}));
   return s.mul(number, s.constant(0x1p-53, number));
 }
 

@@ -64,7 +64,7 @@ SmallVector<SmallValue> SmallCode::emit(Operation *op, OpBuilder &builder, Array
   if (auto random = dyn_cast<ir::RandomUniformOp>(op))
     return {emitter.uniform(random, operands[0])};
   if (std::optional<Cumulation> cumulation = cumulationOf(op))
-    return {emitter.cumulation(op, *cumulation, operands)};
+    return emitter.cumulation(op, *cumulation, operands);
   if (auto iota = dyn_cast<ir::IotaOp>(op))
     return {emitter.iota(iota)};
   if (auto size = dyn_cast<ir::AxisSizeOp>(op))

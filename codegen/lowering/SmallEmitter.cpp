@@ -152,13 +152,14 @@ SmallValue SmallEmitter::product(ir::ContractOp op, const SmallValue &lhs, const
   return result;
 }
 
-SmallValue SmallEmitter::cumulation(Operation *op, const Cumulation &what, ArrayRef<SmallValue> operands) {
+SmallVector<SmallValue> SmallEmitter::cumulation(Operation *op, const Cumulation &what, ArrayRef<SmallValue> operands) {
   ArrayRef<int64_t> shape = dimsOf(op->getResult(0));
   const auto axis = static_cast<size_t>(what.axis);
   Ints rows(shape);
   rows[axis] = 1;
-  SmallValue result;
-  result.elements.resize(static_cast<size_t>(countOf(op->getResult(0))));
+  SmallVector<SmallValue> results(op->getNumResults());
+  for (SmallValue &result : results)
+    result.elements.resize(static_cast<size_t>(countOf(op->getResult(0))));
   forEachIndex(rows, [&](ArrayRef<int64_t> row) {
     SmallVector<Value, 2> carried;
     for (double start : what.starts)
@@ -169,11 +170,12 @@ SmallValue SmallEmitter::cumulation(Operation *op, const Cumulation &what, Array
       const auto place = static_cast<size_t>(linear(at, shape));
       auto elements = llvm::map_to_vector(operands, [&](const SmallValue &each) { return each.elements[place]; });
       CumulationStep made = what.step(s, carried, elements);
-      result.elements[place] = made.element;
+      for (auto [result, element] : llvm::zip_equal(results, made.elements))
+        result.elements[place] = element;
       carried = made.next;
     }
   });
-  return result;
+  return results;
 }
 
 SmallValue SmallEmitter::uniform(ir::RandomUniformOp op, const SmallValue &state) {

@@ -41,7 +41,8 @@ struct SmallEmitter {
 
   SmallValue product(ir::ContractOp op, const SmallValue &lhs, const SmallValue &rhs);
 
-  SmallValue cumulation(mlir::Operation *op, const Cumulation &what, llvm::ArrayRef<SmallValue> operands);
+  llvm::SmallVector<SmallValue> cumulation(mlir::Operation *op, const Cumulation &what,
+                                           llvm::ArrayRef<SmallValue> operands);
   SmallValue uniform(ir::RandomUniformOp op, const SmallValue &state);
   // The place of the largest or smallest element along an axis.
   SmallValue argExtreme(mlir::Operation *op, int64_t axis, bool largest, const SmallValue &x);

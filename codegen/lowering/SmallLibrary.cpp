@@ -4,6 +4,7 @@
 #include "codegen/lowering/SmallLibrary.h"
 #include "codegen/plan/ProgramAttributes.h"
 #include "ir/Signs.h"
+#include "runtime/MatrixFailure.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -118,7 +119,7 @@ public:
     Value one = s.constant(1.0, m(0, 0)), zero = s.constant(0.0, m(0, 0));
     for (int64_t j = 0; j < n; ++j) {
       Value isPositive = s.less(zero, m(j, j)); // false for NaN
-      fail(s.logicalNot(isPositive), site, j + 1, example);
+      fail(s.logicalNot(isPositive), site, {.place = j + 1, .size = n}, example);
       Value root = s.sqrt(s.select(isPositive, m(j, j), one)), inverse = s.div(one, root);
       m(j, j) = root;
       for (int64_t i = j + 1; i < n; ++i)
@@ -183,7 +184,7 @@ public:
   Matrix solve(Matrix lu, ArrayRef<Value> order, Matrix b, bool transposed, int32_t site, int64_t example) {
     const int64_t n = lu.numColumns(), columns = b.numColumns();
     for (Value row : order) // that of a file's program may be anything
-      fail(s.logicalOr(s.less(row, e.word(0)), s.less(e.word(n - 1), row)), site, 0, example);
+      fail(s.logicalOr(s.less(row, e.word(0)), s.less(e.word(n - 1), row)), site, {}, example);
     failIfSingular(lu, site, example);
     Matrix x = b;
     if (!transposed)
@@ -249,13 +250,13 @@ private:
   Value isAt(ArrayRef<Value> order, int64_t i, int64_t row) {
     return s.equal(order[static_cast<size_t>(i)], e.word(row));
   }
-  void fail(Value wrong, int32_t site, int64_t value, int64_t example) {
-    e.failIf(wrong, site, e.word(value), e.word(example));
+  void fail(Value wrong, int32_t site, runtime::MatrixFailure failure, int64_t example) {
+    e.failIf(wrong, site, e.word(failure.what()), e.word(example));
   }
   // The first failure of a call is the one that counts.
   void failIfSingular(Matrix &lu, int32_t site, int64_t example) {
     for (int64_t i = 0; i < lu.numColumns(); ++i)
-      fail(s.equal(lu(i, i), s.constant(0.0, lu(i, i))), site, i + 1, example);
+      fail(s.equal(lu(i, i), s.constant(0.0, lu(i, i))), site, {.place = i + 1, .size = lu.numColumns()}, example);
   }
 
   SmallEmitter &e;
@@ -309,6 +310,7 @@ SmallVector<SmallValue> emitLibrary(SmallEmitter &emitter, ir::LibraryOpInterfac
   // Missing libraries aside, each of them has at most one way to fail.
   const ir::LibraryKernel &kernel = op.libraryKernel();
   const int32_t site = mayLibraryFail(op) ? emitter.context.addSite(*siteKindNamed(kernel.failsAt.front()), op) : 0;
+  auto which = [&](int64_t example) { return runtime::MatrixFailure::which(example, examples); };
   auto part = [&](unsigned operand, int64_t example) {
     ArrayRef<Value> all = operands[operand].elements;
     const size_t size = all.size() / static_cast<size_t>(examples);
@@ -322,7 +324,7 @@ SmallVector<SmallValue> emitLibrary(SmallEmitter &emitter, ir::LibraryOpInterfac
   for (int64_t k = 0; k < examples; ++k)
     llvm::TypeSwitch<Operation *>(op)
         .Case([&](ir::CholeskyOp) {
-          llvm::append_range(results[0].elements, matrices.cholesky(matrix(0, k), site, k).elements);
+          llvm::append_range(results[0].elements, matrices.cholesky(matrix(0, k), site, which(k)).elements);
         })
         .Case([&](ir::TriangularSolveOp solve) {
           const Triangle form{solve.getLower(), solve.getTransposed(), solve.getUnitDiagonal()};
@@ -334,11 +336,11 @@ SmallVector<SmallValue> emitLibrary(SmallEmitter &emitter, ir::LibraryOpInterfac
           llvm::append_range(results[0].elements, m.elements);
         })
         .Case([&](ir::LuSolveOp solve) {
-          Matrix x = matrices.solve(matrix(1, k), part(2, k), matrix(3, k), solve.getTransposed(), site, k);
+          Matrix x = matrices.solve(matrix(1, k), part(2, k), matrix(3, k), solve.getTransposed(), site, which(k));
           llvm::append_range(results[0].elements, x.elements);
         })
         .Case([&](ir::MatrixInverseOp) {
-          llvm::append_range(results[0].elements, matrices.inverse(matrix(0, k), site, k).elements);
+          llvm::append_range(results[0].elements, matrices.inverse(matrix(0, k), site, which(k)).elements);
         })
         .Case([&](ir::DeterminantOp) {
           auto [product, isOwnPlain] = matrices.determinant(matrix(0, k));

@@ -210,10 +210,14 @@ Value IncompleteEmitter::incompleteBeta(Value givenA, Value givenB, Value givenX
       values[4] = ofD;
       needsMore = either(needsMore, isGreater(absolute(values[5]), mul(absolute(values[6]), least)));
     }
+    // Where the first convergent is far from the second one, as near the mean of a small p and a large q, their
+    // difference has rounded off what the second one is: term d is 1 plus the ratio.
+    Value kept = mul(term, d), isLost = both(both(isEqual(m, 1), isGreater(values[0], 0)), isLess(absolute(kept), 0.5));
+    Value second = mul(kept, values[0]);
     values[0] = d;
     values[1] = difference;
-    values[2] = added.high;
-    values[3] = add(values[3], added.low);
+    values[2] = select(isLost, second, added.high);
+    values[3] = select(isLost, zero, add(values[3], added.low));
     return needsMore;
   });
   Value inverted = select(isTail, add(fraction[2], fraction[3]), one), tail = mul(power, inverted), result;

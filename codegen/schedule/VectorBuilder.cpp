@@ -1,6 +1,7 @@
 #include "codegen/schedule/VectorBuilder.h"
 #include "codegen/KernelAttributes.h"
 #include "codegen/native/Target.h"
+#include "codegen/schedule/RepeatedLanes.h"
 #include "codegen/schedule/ScalarFunctions.h"
 #include "ir/ElementType.h"
 #include "ir/Opaque.h"
@@ -375,9 +376,13 @@ IRMapping VectorBuilder::emitBody(const Position &position, ValueRange outputs, 
       mapping.map(argument, load(access, position, valid, /*repeats=*/true));
   for (auto [value, argument] : llvm::zip(outputs, nest.body->getArguments().take_back(nest.outputs.size())))
     mapping.map(argument, value);
+  auto isSame = [&](Value value) { return isUniform(value); };
+  RepeatedLanes repeated(*this, position, isSame);
   for (Operation &op : nest.body->without_terminator()) {
-    if (&op == except)
+    if (&op == except) {
+      repeated.spread(op, mapping);
       continue;
+    }
     if (auto constantOp = dyn_cast<arith::ConstantOp>(op)) {
       mapping.map(constantOp.getResult(), constant(constantOp.getValue()));
       continue;
@@ -392,6 +397,9 @@ IRMapping VectorBuilder::emitBody(const Position &position, ValueRange outputs, 
       mapping.map(indexOp.getResult(), value);
       continue;
     }
+    if (lanes > 1 && repeated.take(op, mapping))
+      continue;
+    repeated.spread(op, mapping);
     if (auto load = dyn_cast<memref::LoadOp>(op); load && lanes > 1) {
       mapping.map(load.getResult(), read(load, mapping, position, valid));
       continue;
@@ -403,6 +411,7 @@ IRMapping VectorBuilder::emitBody(const Position &position, ValueRange outputs, 
     state.attributes = op.getAttrs();
     mapping.map(op.getResult(0), b.create(state)->getResult(0));
   }
+  repeated.spread(*nest.body->getTerminator(), mapping);
   return mapping;
 }
 

@@ -50,7 +50,10 @@ bool runPlan(const Executable &executable, CalqueCallFrame &frame, const Caller 
 // A copy of an output whose sizes the program has found.
 Tensor lateTensor(const schema::TensorType &type, const runtime::Entry *entry, const Caller &caller) {
   const runtime::EntrySizes &sizes = runtime::EntrySizes::of(entry);
-  TypeRef actual = sharedType(type.dtype, {sizes.sizes(), static_cast<std::size_t>(sizes.rank)});
+  std::span<const std::int64_t> shape(sizes.sizes(), static_cast<std::size_t>(sizes.rank));
+  if (is_complex(type.dtype)) // whose parts are a dimension in the program
+    shape = shape.first(shape.size() - 1);
+  TypeRef actual = sharedType(type.dtype, shape);
   runtime::Buffer buffer = allocate(*actual, caller.where, whose(caller));
   std::memcpy(buffer.data(), entry + 1, static_cast<std::size_t>(sizes.bytes));
   return makeEager(actual, std::move(buffer), caller.where);

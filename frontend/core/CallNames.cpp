@@ -18,6 +18,7 @@ thread_local const char *calledFunction = nullptr, *calledIndex = nullptr;
 CalledAs::CalledAs(const char *function) : previous(std::exchange(calledFunction, function)) {}
 CalledAs::~CalledAs() { calledFunction = previous; }
 
+const char *calledName(const char *function) { return calledFunction ? calledFunction : function; }
 bool inLibraryCall() { return callSite.line != 0; }
 SourceLocation userLine(SourceLocation where) { return callSite.line ? callSite : where; }
 schema::SourceLine recordedLine(SourceLocation where) {

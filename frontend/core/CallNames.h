@@ -17,6 +17,9 @@ bool inLibraryCall();
 // Returns `where` as the line of a recorded operation, with the name of the library call in progress.
 schema::SourceLine recordedLine(SourceLocation where);
 
+// The name of the library call in progress, or that of `function` where there is none.
+const char *calledName(const char *function);
+
 // The name of an operation in errors: that of the library call in progress, or of the operation's public function.
 std::string_view nameInMessages(schema::OpId op);
 // The name of a recorded operation in errors.

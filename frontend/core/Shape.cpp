@@ -136,8 +136,9 @@ Tensor applyOpen(schema::OpId open, std::span<const Tensor> operands, const Shap
     auto [x, axis] = sourceOf(*size.origin(), where);
     auto found = std::find(sources.begin(), sources.end(), x.impl());
     if (found == sources.end()) {
-      // Of sizes alone no gradient is taken.
-      all.push_back(apply(schema::OpId::StopGradient, {&x, 1}, {}, where));
+      // Operations on real numbers take sizes of real tensors. Of sizes alone no gradient is taken.
+      const Tensor source = is_complex(x.impl()->type->dtype) ? apply(schema::OpId::RealPart, {&x, 1}, {}, where) : x;
+      all.push_back(apply(schema::OpId::StopGradient, {&source, 1}, {}, where));
       sources.push_back(x.impl());
       found = sources.end() - 1;
     }

@@ -385,7 +385,10 @@ bool isForReverse(const schema::Recording &recording, const schema::RecordedOp &
 
 // Forward mode goes through the program once, for all elements of the source, and keeps nothing.
 bool TapeState::isForwardShorter(const Plan &plan, const std::vector<std::vector<ValueId>> &sources) {
-  if (!trace || trace->isOneOfPaths() || sources.size() != 1 || sources[0].size() != 1)
+  if (!trace || sources.size() != 1 || sources[0].size() != 1)
+    return false;
+  // Paths that part within the derivative may each see other operations, and would choose other modes.
+  if (trace->decisions && !trace->decisions->made().empty() && trace->decisions->made().back().position > firstOp)
     return false;
   // What the tape has not seen passes tangents on, and no cotangents.
   const Activity &depending = trace->dependingOn(sources[0]);

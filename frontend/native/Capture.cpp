@@ -9,6 +9,7 @@
 #include "frontend/native/Following.h"
 #include "frontend/native/Learner.h"
 #include "frontend/native/MadeConstants.h"
+#include "frontend/native/UserCall.h"
 #include "frontend/native/Words.h"
 #include "schema/HashTables.h"
 
@@ -85,6 +86,8 @@ Question HostDecisions::questionAt(SourceLocation where) {
 
 bool decideOn(const Tensor &x, SourceLocation where, LoopMarks marks) {
   Trace &trace = *currentTrace();
+  if (!trace.decisions)
+    UserCall::leaveAt(trace);
   if (!trace.decisions)
     trace.decisions = std::make_shared<HostDecisions>();
   return trace.decisions->decide(trace, x, marks, userLine(where));

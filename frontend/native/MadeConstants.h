@@ -18,6 +18,7 @@ namespace calque::detail {
 // Used by one thread, which traces.
 class MadeConstants {
 public:
+  const std::uint64_t id = nextId(); // of the capture
   // Returns an earlier buffer with the same elements, or else `made`, which has the elements of a tensor of this type.
   runtime::Buffer shared(const schema::TensorType &type, runtime::Buffer made);
   // Does the same for a tensor whose elements all have these bytes. `fill` makes the buffer if there is none.

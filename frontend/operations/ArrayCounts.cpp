@@ -9,6 +9,7 @@
 #include "frontend/operations/ArrayCalls.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace calque {
@@ -69,26 +70,101 @@ Tensor bincount(const Operand &x, BincountOptions options) {
 
 namespace {
 
-Histogram histogramOf(const Tensor &x, const Tensor &edges, const HistogramOptions &options, const ArrayCall &call) {
-  const Size size = edges.shape()[0];
-  if (!size.is_known())
-    throw StateError("histogram: the number of edges must be known while tracing", call.where);
-  const std::int64_t bins = size - 1;
-  const Tensor values = reshape(stop_gradient(x), {-1});
-  const Tensor first = detail::rowsAlong(edges, 0, 0, bins), next = detail::rowsAlong(edges, 0, 1, bins + 1);
-  assert_true(all(first <= next), "histogram: the edges must increase");
-  // The last edge belongs to the last bin. NaN counts as larger than all edges.
-  const Tensor last = edges[bins];
-  const Tensor bin = where(values == last, bins - 1, searchsorted(edges, values, "right") - 1);
-  const Tensor isCounted = logical_and(bin >= 0, bin < bins);
-  Tensor weights = options.weights ? reshape(*options.weights, {-1}) : ones_like(bin);
-  Tensor counts = detail::rowsAlong(sumsOf(weights, where(isCounted, bin, bins), {bins + 1}), 0, 0, bins);
-  if (options.density) {
-    const DType wide = info_of(edges.dtype()).accumulator;
-    counts = cast(counts, wide);
-    counts = cast(counts / sum(counts) / (cast(next, wide) - cast(first, wide)), edges.dtype());
+// The bins between edges.
+struct Bins {
+  Bins(const Tensor &edges, bool areEqual, const ArrayCall &call) : edges(edges), areEqual(areEqual) {
+    const Size size = edges.shape()[0];
+    if (!size.is_known())
+      throw StateError(absl::StrCat(call.function, ": the number of edges must be known while tracing"), call.where);
+    count = size - 1;
+    first = detail::rowsAlong(edges, 0, 0, count);
+    next = detail::rowsAlong(edges, 0, 1, count + 1);
+    if (!areEqual)
+      assert_true(all(first <= next), absl::StrCat(call.function, ": the edges must increase"));
   }
-  return {counts, edges};
+
+  // The bin of each number, and `count` for those in none: NaN and what is outside. The last edge belongs to the last
+  // bin.
+  Tensor of(const Tensor &x) const {
+    const Tensor low = edges[0], high = edges[count];
+    Tensor bin;
+    if (areEqual) {
+      // The quotient is rounded, so that it may be one off. The edges decide.
+      const Tensor inside = where(logical_and(x >= low, x <= high), x, low);
+      bin = minimum(cast((inside - low) / (high - low) * count, DType::Int64), count - 1);
+      bin = bin - cast(inside < gather(first, bin), DType::Int64);
+      bin = bin + cast(logical_and(inside >= gather(next, bin), bin < count - 1), DType::Int64);
+    } else {
+      bin = where(x == high, count - 1, searchsorted(edges, x, "right") - 1);
+    }
+    return where(logical_and(x >= low, x <= high), bin, count);
+  }
+  // The widths of the bins in the type that counts are divided in.
+  Tensor widths() const {
+    const DType wide = info_of(edges.dtype()).accumulator;
+    return cast(next, wide) - cast(first, wide);
+  }
+
+  Tensor edges, first, next;
+  const bool areEqual;
+  std::int64_t count = 0;
+};
+
+Tensor valuesOf(const Tensor &x) { return reshape(stop_gradient(x), {-1}); }
+// What each element counts.
+Tensor weightsOf(const std::optional<Tensor> &weights, const Tensor &places) {
+  return weights ? reshape(*weights, {-1}) : ones_like(places);
+}
+
+Histogram histogramOf(const Tensor &x, const Bins &bins, const HistogramOptions &options) {
+  const Tensor bin = bins.of(valuesOf(x));
+  Tensor counts = detail::rowsAlong(sumsOf(weightsOf(options.weights, bin), bin, {bins.count + 1}), 0, 0, bins.count);
+  if (options.density) {
+    counts = cast(counts, info_of(bins.edges.dtype()).accumulator);
+    counts = cast(counts / sum(counts) / bins.widths(), bins.edges.dtype());
+  }
+  return {counts, bins.edges};
+}
+
+Histogram2d histogramOf2d(const Tensor &x, const Tensor &y, const Bins &ofX, const Bins &ofY,
+                          const Histogram2dOptions &options, const ArrayCall &call) {
+  if (x.dtype() != y.dtype())
+    throw DTypeError(absl::StrCat("histogram2d: takes tensors of one type, not ", typeOf(x), " and ", typeOf(y),
+                                  "; there is no implicit conversion, use cast"),
+                     call.where);
+  const Shape first = x.shape(), second = y.shape();
+  bool fits = first.size() == second.size();
+  for (std::size_t i = 0; fits && i < first.size(); ++i)
+    fits = !first[i].is_known() || !second[i].is_known() || std::int64_t(first[i]) == std::int64_t(second[i]);
+  if (!fits)
+    throw ShapeError(absl::StrCat("histogram2d: x and y must have one shape, not ", typeOf(x), " and ", typeOf(y)),
+                     call.where);
+  const Tensor row = ofX.of(valuesOf(x)), column = ofY.of(valuesOf(y));
+  const Tensor place =
+      where(logical_and(row < ofX.count, column < ofY.count), row * ofY.count + column, ofX.count * ofY.count);
+  const std::int64_t count = ofX.count * ofY.count;
+  Tensor counts = detail::rowsAlong(sumsOf(weightsOf(options.weights, place), place, {count + 1}), 0, 0, count);
+  counts = reshape(counts, {ofX.count, ofY.count});
+  if (options.density) {
+    counts = cast(counts, info_of(x.dtype()).accumulator);
+    counts = cast(counts / sum(counts) / (expand_dims(ofX.widths(), {1}) * ofY.widths()), x.dtype());
+  }
+  return {counts, ofX.edges, ofY.edges};
+}
+
+Bins binsOf(const Tensor &edges, const ArrayCall &call) {
+  if (edges.rank() != 1)
+    throw ShapeError(absl::StrCat(call.function, ": the edges must be a vector, not ", typeOf(edges)), call.where);
+  if (edges.shape()[0].is_known() && edges.shape()[0] < 2)
+    throw ValueError(absl::StrCat(call.function, ": there must be two edges at least"), call.where);
+  return Bins(edges, false, call);
+}
+Bins binsOf(std::int64_t count, std::pair<double, double> range, DType dtype, const ArrayCall &call) {
+  const auto [low, high] = range;
+  if (!(low < high) || !std::isfinite(high - low) || count < 1)
+    throw ValueError(absl::StrCat(call.function, ": there are no ", count, " bins from ", low, " to ", high),
+                     call.where);
+  return Bins(linspace(low, high, count + 1, {.dtype = dtype}), is_floating(dtype) && !is_half(dtype), call);
 }
 
 } // namespace
@@ -96,26 +172,26 @@ Histogram histogramOf(const Tensor &x, const Tensor &edges, const HistogramOptio
 Histogram histogram(const Operand &x, const Tensor &edges, HistogramOptions options) {
   ArrayCall call(x, "histogram");
   const auto [value, bins] = detail::paired(x, edges);
-  if (bins.rank() != 1)
-    throw ShapeError(absl::StrCat("histogram: the edges must be a vector, not ", typeOf(bins)), call.where);
   if (options.range)
     throw ValueError("histogram: edges have a range of their own", call.where);
-  if (bins.shape()[0].is_known() && bins.shape()[0] < 2)
-    throw ValueError("histogram: there must be two edges at least", call.where);
-  return histogramOf(value, bins, options, call);
+  return histogramOf(value, binsOf(bins, call), options);
 }
 
 Histogram histogram(const Operand &x, std::int64_t bins, HistogramOptions options) {
   ArrayCall call(x, "histogram");
   const Tensor value = x.toTensor();
-  if (!options.range) {
-    const Histogram found = histogram(value, bins);
-    return options.weights || options.density ? histogramOf(value, found.edges, options, call) : found;
-  }
-  const auto [low, high] = *options.range;
-  if (!(low < high) || bins < 1)
-    throw ValueError(absl::StrCat("histogram: there are no ", bins, " bins from ", low, " to ", high), call.where);
-  return histogramOf(value, linspace(low, high, bins + 1, {.dtype = value.dtype()}), options, call);
+  if (options.range)
+    return histogramOf(value, binsOf(bins, *options.range, value.dtype(), call), options);
+  const Histogram found = histogram(value, bins);
+  return options.weights || options.density ? histogramOf(value, Bins(found.edges, false, call), options) : found;
+}
+
+Histogram2d histogram2d(const Operand &x, const Operand &y, const Tensor &x_edges, const Tensor &y_edges,
+                        Histogram2dOptions options) {
+  ArrayCall call(x, "histogram2d");
+  const auto [first, ofX] = detail::paired(x, x_edges);
+  const auto [second, ofY] = detail::paired(y, y_edges);
+  return histogramOf2d(first, second, binsOf(ofX, call), binsOf(ofY, call), options, call);
 }
 
 //===-- Groups ----------------------------------------------------------------------------------===//

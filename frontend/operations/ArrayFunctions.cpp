@@ -200,6 +200,8 @@ Tensor round(const Operand &x, std::int64_t decimals) {
   SourceLocation where = detail::userLine(x.where());
   CallSite library(where, "round");
   const Tensor value = x.toTensor();
+  if (is_complex(value.dtype()))
+    return complex(round(real(value), decimals), round(imag(value), decimals));
   if (decimals == 0 || !is_floating(value.dtype()))
     return round(Operand(value, where)); // round() refuses other types
   if (is_half(value.dtype()))            // which has no numbers large enough to multiply by
@@ -238,8 +240,15 @@ TopK top_k(const Operand &x, std::int64_t k, std::int64_t axis) {
                                   " asked for, and axis ", axis, " of ", typeOf(value), " has ",
                                   shape[dimension].str()),
                      where);
-  Tensor order = argsort(Operand(value, where), axis, true);
-  Tensor indices = split(Operand(order, where), {k, -1}, axis)[0];
+  Tensor indices;
+  // Selecting takes code for each size, and eager operations have one for all.
+  if (detail::currentTrace() && shape[dimension].is_known()) {
+    const schema::Attribute attributes[] = {k, axis, true};
+    indices = detail::apply(OpId::TopIndices, {&value, 1}, attributes, where);
+  } else { // of an unknown size, the call knows whether there are so many
+    Tensor order = argsort(Operand(value, where), axis, true);
+    indices = split(Operand(order, where), {k, -1}, axis)[0];
+  }
   return {take_along_axis(Operand(value, where), Operand(indices, where), axis), indices};
 }
 

@@ -50,6 +50,21 @@ void requireRank(const Tensor &x, std::int64_t least, const char *what, const Ar
                      call.where);
 }
 
+// Before the vector becomes a matrix, so that errors have its shape.
+void requireFit(const Tensor &matrix, const Tensor &vector, bool isLeft, const ArrayCall &call) {
+  const Tensor &first = isLeft ? vector : matrix, &second = isLeft ? matrix : vector;
+  if (first.dtype() != second.dtype())
+    throw DTypeError(absl::StrCat(call.function, ": the operands' types differ: ", typeOf(first), " and ",
+                                  typeOf(second), "; there is no implicit conversion, use cast"),
+                     call.where);
+  const Shape shape = matrix.shape();
+  const Size own = isLeft ? shape[shape.size() - 2] : shape.back(), given = vector.shape().back();
+  if (own.is_known() && given.is_known() && own != given)
+    throw ShapeError(absl::StrCat(call.function, ": the matrix ", typeOf(matrix), " has as many ",
+                                  isLeft ? "rows" : "columns", " as the vector has elements, unlike ", typeOf(vector)),
+                     call.where);
+}
+
 } // namespace
 
 Tensor matvec(const Operand &matrix, const Operand &vector) {
@@ -57,6 +72,7 @@ Tensor matvec(const Operand &matrix, const Operand &vector) {
   const auto [a, x] = detail::paired(matrix, vector);
   requireRank(a, 2, "the matrix", call);
   requireRank(x, 1, "the vector", call);
+  requireFit(a, x, false, call);
   return squeeze(matmul(a, expand_dims(x, -1)), -1);
 }
 
@@ -65,6 +81,7 @@ Tensor vecmat(const Operand &vector, const Operand &matrix) {
   const auto [x, a] = detail::paired(vector, matrix);
   requireRank(a, 2, "the matrix", call);
   requireRank(x, 1, "the vector", call);
+  requireFit(a, x, true, call);
   return squeeze(matmul(expand_dims(is_complex(x.dtype()) ? conj(x) : x, -2), a), -2);
 }
 

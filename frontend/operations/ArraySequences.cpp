@@ -57,6 +57,31 @@ Tensor logcumsumexp(const Operand &x, std::int64_t axis) {
   return scanned(value, call.axis(axis, value), logOfSum);
 }
 
+//===-- Partitions ------------------------------------------------------------------------------===//
+
+namespace {
+void checkPlace(const Tensor &x, std::int64_t kth, std::int64_t axis, const ArrayCall &call) {
+  const Size size = x.shape()[static_cast<std::size_t>(call.axis(axis, x))];
+  if (size.is_known() && (kth < -std::int64_t(size) || kth >= std::int64_t(size)))
+    throw ValueError(absl::StrCat(call.function, ": there is no place ", kth, " along axis ", axis, " of ", typeOf(x)),
+                     call.where);
+}
+} // namespace
+
+Tensor partition(const Operand &x, std::int64_t kth, std::int64_t axis) {
+  ArrayCall call(x, "partition");
+  const Tensor value = x.toTensor();
+  checkPlace(value, kth, axis, call);
+  return sort(value, axis);
+}
+
+Tensor argpartition(const Operand &x, std::int64_t kth, std::int64_t axis) {
+  ArrayCall call(x, "argpartition");
+  const Tensor value = x.toTensor();
+  checkPlace(value, kth, axis, call);
+  return argsort(value, axis);
+}
+
 //===-- Differences and integrals ---------------------------------------------------------------===//
 
 namespace {
@@ -80,9 +105,12 @@ Tensor along(const Tensor &vector, std::int64_t axis, std::int64_t rank) {
   return others.empty() ? vector : expand_dims(vector, others);
 }
 
-// The distances of neighbours among samples along an axis: a scalar, or of the rank of the samples.
+// The distances of neighbours among samples along an axis: a scalar, or of the rank of the samples. Those of complex
+// samples may be real.
 Tensor distancesOf(const Tensor &y, const Operand &spacing, std::int64_t axis, const ArrayCall &call) {
-  const Tensor given = spacing.isNumber() ? spacing.toTensor(y.dtype()) : spacing.tensor();
+  Tensor given = spacing.isNumber() ? spacing.toTensor(y.dtype()) : spacing.tensor();
+  if (is_complex(y.dtype()) && given.dtype() == real_of(y.dtype()))
+    given = cast(given, y.dtype());
   if (given.rank() == 0)
     return given;
   const Size size = y.shape()[static_cast<std::size_t>(axis)];
@@ -116,7 +144,7 @@ Tensor diff(const Operand &x, std::int64_t n, std::int64_t axisOf) {
 
 Tensor gradient(const Operand &samples, const Operand &spacing, std::int64_t axisOf, std::int64_t order) {
   ArrayCall call(samples, "gradient");
-  const Tensor y = detail::floatsOf(samples, call);
+  const Tensor y = detail::floatsOrComplexOf(samples, call);
   const std::int64_t axis = call.axis(axisOf, y);
   if (order != 1 && order != 2)
     throw ValueError(absl::StrCat("gradient: the order at the ends is 1 or 2, not ", order), call.where);
@@ -151,7 +179,7 @@ Tensor gradient(const Operand &samples, const Operand &spacing, std::int64_t axi
 
 Tensor cumulative_trapezoid(const Operand &samples, const Operand &spacing, std::int64_t axisOf, bool initial) {
   ArrayCall call(samples, "cumulative_trapezoid");
-  const Tensor y = detail::floatsOf(samples, call);
+  const Tensor y = detail::floatsOrComplexOf(samples, call);
   const std::int64_t axis = call.axis(axisOf, y);
   requireSamples(y, axis, 1, call);
   const Tensor distances = distancesOf(y, spacing, axis, call);
@@ -167,7 +195,7 @@ Tensor cumulative_trapezoid(const Operand &samples, const Operand &spacing, std:
 
 Tensor interp(const Operand &operand, const Operand &places, const Operand &values, InterpOptions options) {
   ArrayCall call(operand, "interp");
-  const Tensor xp = detail::floatsOf(places, call), fp = detail::floatsOf(values, call);
+  const Tensor xp = detail::floatsOf(places, call), fp = detail::floatsOrComplexOf(values, call);
   const Tensor x = operand.isNumber() ? operand.toTensor(xp.dtype()) : detail::floatsOf(operand, call);
   const Shape one = xp.shape(), other = fp.shape();
   if (one.size() != 1 || other.size() != 1 || !one.is_compatible_with(other) || detail::isKnownTo(one[0], 0))
@@ -175,6 +203,15 @@ Tensor interp(const Operand &operand, const Operand &places, const Operand &valu
                                   " and ", typeOf(fp)),
                      call.where);
   const Tensor count = Operand(one[0]).toTensor(DType::Int64);
+  auto withEnds = [&](Tensor result) {
+    if (options.left)
+      result = where(x < gather(xp, 0), *options.left, result);
+    if (options.right)
+      result = where(x > gather(xp, count - 1), *options.right, result);
+    return result;
+  };
+  if (is_complex(fp.dtype())) // where x is NaN, so is the real part, and the imaginary part is 0, as in NumPy
+    return withEnds(complex(interp(x, xp, real(fp)), where(isnan(x), 0, interp(x, xp, imag(fp)))));
   const Tensor place = searchsorted(xp, x, "right");
   const Tensor from = maximum(place - 1, 0), to = minimum(place, count - 1);
   const Tensor low = gather(xp, from), below = gather(fp, from), high = gather(xp, to), above = gather(fp, to);
@@ -184,12 +221,8 @@ Tensor interp(const Operand &operand, const Operand &places, const Operand &valu
   // With infinities, as NumPy: from the other end, if from one there is no number.
   const Tensor back = above + slope * (x - high);
   const Tensor either = where(logical_and(isnan(back), below == above), below, back);
-  Tensor result = where(isEnd, below, where(isnan(ahead), where(x == low, below, either), ahead));
-  if (options.left)
-    result = where(x < gather(xp, 0), *options.left, result);
-  if (options.right)
-    result = where(x > gather(xp, count - 1), *options.right, result);
-  return where(isnan(x), x, result);
+  const Tensor result = where(isEnd, below, where(isnan(ahead), where(x == low, below, either), ahead));
+  return where(isnan(x), x, withEnds(result));
 }
 
 //===-- Convolution and polynomials -------------------------------------------------------------===//

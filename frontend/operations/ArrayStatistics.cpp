@@ -33,10 +33,12 @@ Tensor countAlong(const Tensor &x, const AxisList &axes, const ArrayCall &call) 
   return count;
 }
 
+Tensor squaredMagnitude(const Tensor &x) {
+  return is_complex(x.dtype()) ? square(real(x)) + square(imag(x)) : square(x);
+}
+
 Tensor variance(const Tensor &x, const AxisList &axes, const VarOptions &options, const ArrayCall &call) {
-  const Tensor rest = x - mean(x, axes, true);
-  // The square of a complex number's magnitude.
-  const Tensor terms = is_complex(x.dtype()) ? square(real(rest)) + square(imag(rest)) : square(rest);
+  const Tensor terms = squaredMagnitude(x - mean(x, axes, true));
   const Tensor squares = mean(terms, axes, options.keepdims);
   if (options.ddof == 0)
     return squares;
@@ -104,29 +106,33 @@ struct Samples {
 
 Tensor cov(const Operand &x, CovOptions options) {
   ArrayCall call(x, "cov");
-  return detail::inFull(detail::floatsOf(x, call), [&](const Tensor &value) {
+  return detail::inFull(detail::floatsOrComplexOf(x, call), [&](const Tensor &value) {
     const Samples samples(value, options.rowvar, call);
     const Tensor distance = samples.rows - mean(samples.rows, 1, true);
-    const Tensor sums = matmul(distance, distance, {.transpose_b = true});
-    const Tensor count = Operand(samples.rows.shape()[1]).toTensor(value.dtype());
-    const Tensor result = sums / maximum(count - options.ddof, 0);
+    const Tensor sums = matmul(distance, conj(distance), {.transpose_b = true});
+    const Tensor count = Operand(samples.rows.shape()[1]).toTensor(real_of(value.dtype()));
+    const Tensor result = sums / cast(maximum(count - options.ddof, 0), value.dtype());
     return samples.isOne ? reshape(result, {}) : result;
   });
 }
 
 Tensor corrcoef(const Operand &x, bool rowvar) {
   ArrayCall call(x, "corrcoef");
-  return detail::inFull(detail::floatsOf(x, call), [&](const Tensor &value) {
+  return detail::inFull(detail::floatsOrComplexOf(x, call), [&](const Tensor &value) {
+    const DType dtype = value.dtype();
     const Samples samples(value, rowvar, call);
     const Tensor distance = samples.rows - mean(samples.rows, 1, true);
     // By the largest one first: squares of large or small numbers are none.
     const Tensor largest = stop_gradient(max(abs(distance), 1, true));
-    const Tensor scaled = distance / where(largest > 0, largest, 1);
-    const Tensor squares = sum(square(scaled), 1, true), unit = scaled / sqrt(squares);
+    const Tensor scaled = distance / cast(where(largest > 0, largest, 1), dtype);
+    const Tensor squares = sum(squaredMagnitude(scaled), 1, true), unit = scaled / cast(sqrt(squares), dtype);
     // A variable and itself: exactly 1, or NaN of a constant.
     const Size size = squares.shape()[0];
     const Tensor isSame = detail::indicesAlong(size, 0, 2) == detail::indicesAlong(size, 1, 2);
-    const Tensor result = where(isSame, squares / squares, clip(matmul(unit, unit, {.transpose_b = true}), -1, 1));
+    const Tensor products = matmul(unit, conj(unit), {.transpose_b = true});
+    const Tensor bounded =
+        is_complex(dtype) ? complex(clip(real(products), -1, 1), clip(imag(products), -1, 1)) : clip(products, -1, 1);
+    const Tensor result = where(isSame, cast(squares / squares, dtype), bounded);
     return samples.isOne ? reshape(result, {}) : result;
   });
 }
@@ -140,7 +146,7 @@ struct Valid {
   Tensor isNone, count;
 
   Valid(const Tensor &x, const AxisList &axes, bool keepdims)
-      : isNone(isnan(x)), count(sum(cast(logical_not(isNone), x.dtype()), axes, keepdims)) {}
+      : isNone(isnan(x)), count(sum(cast(logical_not(isNone), real_of(x.dtype())), axes, keepdims)) {}
   Tensor with(const Tensor &x, const Number &otherwise) const { return where(isNone, otherwise, x); }
 };
 
@@ -148,8 +154,8 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN(), kInfinity = st
 
 Tensor varianceOfValid(const Tensor &x, const AxisList &axes, const VarOptions &options) {
   const Valid valid(x, axes, true);
-  const Tensor average = sum(valid.with(x, 0), axes, true) / valid.count;
-  const Tensor squares = sum(square(valid.with(x - average, 0)), axes, options.keepdims);
+  const Tensor average = sum(valid.with(x, 0), axes, true) / cast(valid.count, x.dtype());
+  const Tensor squares = sum(squaredMagnitude(valid.with(x - average, 0)), axes, options.keepdims);
   const Tensor count = Valid(x, axes, options.keepdims).count - options.ddof;
   return where(count > 0, squares, kNaN) / count;
 }
@@ -158,13 +164,13 @@ Tensor varianceOfValid(const Tensor &x, const AxisList &axes, const VarOptions &
 
 Tensor nansum(const Operand &x, AxisList axes, bool keepdims) {
   ArrayCall call(x, "nansum");
-  const Tensor value = detail::floatsOf(x, call);
+  const Tensor value = detail::floatsOrComplexOf(x, call);
   return sum(where(isnan(value), 0, value), axes, keepdims);
 }
 
 Tensor nanprod(const Operand &x, AxisList axes, bool keepdims) {
   ArrayCall call(x, "nanprod");
-  const Tensor value = detail::floatsOf(x, call);
+  const Tensor value = detail::floatsOrComplexOf(x, call);
   return prod(where(isnan(value), 1, value), axes, keepdims);
 }
 
@@ -184,21 +190,21 @@ Tensor nanmin(const Operand &x, AxisList axes, bool keepdims) {
 
 Tensor nanmean(const Operand &x, AxisList axes, bool keepdims) {
   ArrayCall call(x, "nanmean");
-  return detail::inFull(detail::floatsOf(x, call), [&](const Tensor &value) {
+  return detail::inFull(detail::floatsOrComplexOf(x, call), [&](const Tensor &value) {
     const Valid valid(value, axes, keepdims);
-    return sum(valid.with(value, 0), axes, keepdims) / valid.count;
+    return sum(valid.with(value, 0), axes, keepdims) / cast(valid.count, value.dtype());
   });
 }
 
 Tensor nanvar(const Operand &x, AxisList axes, VarOptions options) {
   ArrayCall call(x, "nanvar");
-  return detail::inFull(detail::floatsOf(x, call),
+  return detail::inFull(detail::floatsOrComplexOf(x, call),
                         [&](const Tensor &value) { return varianceOfValid(value, axes, options); });
 }
 
 Tensor nanstd(const Operand &x, AxisList axes, VarOptions options) {
   ArrayCall call(x, "nanstd");
-  return detail::inFull(detail::floatsOf(x, call),
+  return detail::inFull(detail::floatsOrComplexOf(x, call),
                         [&](const Tensor &value) { return sqrt(varianceOfValid(value, axes, options)); });
 }
 

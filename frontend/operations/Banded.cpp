@@ -61,12 +61,12 @@ Tensor shifted(const detail::MatrixCall &call, const Tensor &band, bool toLeft) 
 } // namespace
 
 Tensor solve_banded(std::int64_t lower, std::int64_t upper, const Operand &ab, const Operand &b) {
-  detail::MatrixSystem call(ab, b, "solve_banded");
+  detail::MatrixSystem call(ab, b, "solve_banded", detail::SystemForm::Band);
   return call.result(bandedSolve(call, call.matrix, call.right, lower, upper, false));
 }
 
 Tensor solveh_banded(const Operand &ab, const Operand &b, BandedOptions options) {
-  detail::MatrixSystem call(ab, b, "solveh_banded");
+  detail::MatrixSystem call(ab, b, "solveh_banded", detail::SystemForm::Band);
   return call.result(positiveSolve(call, call.matrix, call.right, options.lower));
 }
 
@@ -116,7 +116,7 @@ Tensor cholesky_banded(const Operand &ab, BandedOptions options) {
 }
 
 Tensor cho_solve_banded(const Operand &factor, const Operand &b, BandedOptions options) {
-  detail::MatrixSystem call(factor, b, "cho_solve_banded");
+  detail::MatrixSystem call(factor, b, "cho_solve_banded", detail::SystemForm::Band);
   const std::int64_t others = otherDiagonals(call, call.matrix), none = 0;
   const std::int64_t lower = options.lower ? others : none, upper = options.lower ? none : others;
   const Tensor first = bandedSolve(call, call.matrix, call.right, lower, upper, !options.lower);

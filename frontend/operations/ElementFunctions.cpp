@@ -33,8 +33,7 @@ Tensor nan_to_num(const Operand &x, NanToNumOptions options) {
   CallSite library(where, "nan_to_num");
   const Tensor value = x.toTensor();
   if (is_complex(value.dtype()))
-    throw DTypeError(absl::StrCat("nan_to_num: takes ", names_of({DTypeKind::Float}), ", not ", detail::typeOf(value)),
-                     where);
+    return complex(nan_to_num(real(value), options), nan_to_num(imag(value), options));
   const Tensor isInfinite = isinf(Operand(value, where)); // refuses other types
   const double largest = dispatch(value.dtype(), []<typename T>(std::type_identity<T>) {
     return static_cast<double>(std::numeric_limits<T>::max());

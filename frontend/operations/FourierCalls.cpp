@@ -3,7 +3,9 @@
 #include "absl/strings/str_cat.h"
 #include "calque/arrays/making.h"
 #include "calque/arrays/moving.h"
+#include "frontend/core/TensorImpl.h"
 
+#include <array>
 #include <numeric>
 
 namespace calque::detail {
@@ -74,14 +76,30 @@ Tensor TransformCall::axisBack(const Tensor &x, std::int64_t axis) const {
   return axis == x.rank() - 1 ? x : moveaxis(x, -1, axis);
 }
 
-Tensor TransformCall::constant(const std::vector<double> &values, std::optional<DType> dtype) const {
+Tensor TransformCall::constant(std::int64_t n, std::optional<DType> dtype,
+                               const std::function<double(std::int64_t)> &at) const {
   const DType type = dtype.value_or(default_dtype());
   if (!is_floating(type))
     throw DTypeError(absl::StrCat(function, ": the result is of a float type, not ", name_of(type)), where);
-  if (type == DType::Float64)
-    return tensor<double>(values);
-  const Tensor rounded = tensor<float>(std::vector<float>(values.begin(), values.end()));
-  return type == DType::Float32 ? rounded : cast(rounded, type);
+  const DType computed = type == DType::Float64 ? DType::Float64 : DType::Float32;
+  checkShape({n}, computed, where);
+  const TypeRef made = sharedType(computed, std::array{n});
+  runtime::Buffer buffer = allocate(*made, where, absl::StrCat(function, ": "));
+  auto fill = [&]<typename T>(T *to) {
+    for (std::int64_t j = 0; j < n; ++j)
+      to[j] = static_cast<T>(at(j));
+  };
+  if (computed == DType::Float64)
+    fill(static_cast<double *>(buffer.data()));
+  else
+    fill(static_cast<float *>(buffer.data()));
+  const Tensor numbers = makeConstant(made, std::move(buffer), where);
+  return type == computed ? numbers : cast(numbers, type);
+}
+
+Tensor TransformCall::constant(const std::vector<double> &values, std::optional<DType> dtype) const {
+  return constant(static_cast<std::int64_t>(values.size()), dtype,
+                  [&](std::int64_t j) { return values[static_cast<std::size_t>(j)]; });
 }
 
 } // namespace calque::detail

@@ -26,6 +26,8 @@ struct TransformCall : ArrayCall {
   Tensor axisBack(const Tensor &x, std::int64_t axis) const;
   // Numbers, rounded to a float type; without one the default type.
   Tensor constant(const std::vector<double> &values, std::optional<DType> dtype) const;
+  // The numbers at(0), ..., at(n - 1). MemoryError at once if there is no memory for so many.
+  Tensor constant(std::int64_t n, std::optional<DType> dtype, const std::function<double(std::int64_t)> &at) const;
 };
 
 } // namespace calque::detail

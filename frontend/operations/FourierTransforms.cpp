@@ -7,6 +7,9 @@
 #include "frontend/core/Apply.h"
 #include "frontend/operations/FourierCalls.h"
 
+#include <algorithm>
+#include <limits>
+
 namespace calque::fft {
 
 using detail::TransformCall;
@@ -220,10 +223,9 @@ Tensor frequencies(std::int64_t n, bool isOfReal, const FrequencyOptions &option
                    const char *function) {
   detail::TransformCall call(line, function);
   call.checkLength(n);
-  std::vector<double> values;
-  for (std::int64_t k = 0; k < (isOfReal ? n / 2 + 1 : n); ++k)
-    values.push_back(static_cast<double>(isOfReal || k < n - n / 2 ? k : k - n) / (static_cast<double>(n) * options.d));
-  return call.constant(values, options.dtype);
+  return call.constant(isOfReal ? n / 2 + 1 : n, options.dtype, [&](std::int64_t k) {
+    return static_cast<double>(isOfReal || k < n - n / 2 ? k : k - n) / (static_cast<double>(n) * options.d);
+  });
 }
 
 } // namespace
@@ -239,18 +241,27 @@ Tensor rfftfreq(std::int64_t n, FrequencyOptions options, SourceLocation where) 
 }
 
 std::int64_t next_fast_len(std::int64_t n, SourceLocation where) {
-  detail::TransformCall(where, "next_fast_len").checkLength(n);
-  std::int64_t best = 1;
-  while (best < n)
-    best *= 2;
-  for (std::int64_t fives = 1; fives < best; fives *= 5)
-    for (std::int64_t threes = fives; threes < best; threes *= 3) {
-      std::int64_t length = threes;
-      while (length < n)
-        length *= 2;
-      best = std::min(best, length);
-    }
-  return best;
+  const TransformCall call(where, "next_fast_len");
+  call.checkLength(n);
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  std::optional<std::int64_t> best;
+  // Powers of 5, these times powers of 3, and these times powers of 2, as far as they are below n and int64 has them.
+  auto forPowers = [&](std::int64_t start, std::int64_t factor, auto &&use) {
+    std::int64_t length = start;
+    for (use(length); length < n && length <= most / factor; use(length))
+      length *= factor;
+  };
+  forPowers(1, 5, [&](std::int64_t fives) {
+    forPowers(fives, 3, [&](std::int64_t threes) {
+      forPowers(threes, 2, [&](std::int64_t length) {
+        if (length >= n)
+          best = std::min(best.value_or(length), length);
+      });
+    });
+  });
+  if (!best)
+    throw ValueError(absl::StrCat("next_fast_len: no such length from ", n, " on is below 2^63"), call.where);
+  return *best;
 }
 
 } // namespace calque::fft

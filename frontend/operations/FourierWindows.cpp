@@ -3,9 +3,11 @@
 #include "calque/arrays/making.h"
 #include "calque/arrays/moving.h"
 #include "calque/fft.h"
+#include "calque/warnings.h"
 #include "frontend/core/TensorImpl.h"
 #include "frontend/operations/FourierCalls.h"
 
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -23,10 +25,9 @@ Tensor window(std::int64_t n, const WindowOptions &options, SourceLocation line,
   if (n < 0)
     throw ValueError(absl::StrCat(function, ": a window has 0 numbers or more, not ", n), call.where);
   const std::int64_t m = options.sym || n < 2 ? n : n + 1;
-  std::vector<double> values;
-  for (std::int64_t j = 0; j < n; ++j)
-    values.push_back(m == 1 ? 1.0 : at(static_cast<double>(j), static_cast<double>(m)));
-  return call.constant(values, options.dtype);
+  return call.constant(n, options.dtype, [&](std::int64_t j) {
+    return m == 1 ? 1.0 : at(static_cast<double>(j), static_cast<double>(m));
+  });
 }
 
 // A sum of cosines.
@@ -89,11 +90,23 @@ Tensor tukey(std::int64_t n, double alpha, WindowOptions options, SourceLocation
     return j < m - width - 1 ? 1.0 : 0.5 * (1 + std::cos(std::numbers::pi * (x - 2 / alpha + 1)));
   });
 }
+namespace {
+// exp(-x) I0(x). From where I0 overflows, the first terms of its asymptotic series are exact to the last digit
+// (Abramowitz and Stegun, 9.7.1).
+double scaledBessel(double x) {
+  if (x < 700)
+    return std::exp(-x) * std::cyl_bessel_i(0, x);
+  const double y = 1 / (8 * x);
+  return (1 + y * (1 + y * (4.5 + y * 37.5))) / std::sqrt(2 * std::numbers::pi * x);
+}
+} // namespace
 Tensor kaiser(std::int64_t n, double beta, WindowOptions options, SourceLocation where) {
+  if (!std::isfinite(beta))
+    throw ValueError(absl::StrCat("kaiser: beta must be finite, not ", beta), where);
+  const double whole = std::fabs(beta);
   return window(n, options, where, "kaiser", [&](double j, double m) {
-    const double x = 2 * j / (m - 1) - 1;
-    return std::cyl_bessel_i(0, std::fabs(beta) * std::sqrt(std::max(0.0, 1 - x * x))) /
-           std::cyl_bessel_i(0, std::fabs(beta));
+    const double x = 2 * j / (m - 1) - 1, part = whole * std::sqrt(std::max(0.0, 1 - x * x));
+    return std::exp(part - whole) * (scaledBessel(part) / scaledBessel(whole));
   });
 }
 
@@ -124,11 +137,15 @@ public:
 
   // The places of the numbers of each segment, [segments, length].
   Tensor places(std::int64_t segments) const {
-    std::vector<std::int64_t> all;
+    const std::array<std::int64_t, 2> sizes{segments, length};
+    detail::checkShape({segments, length}, DType::Int64, call.where);
+    const detail::TypeRef type = detail::sharedType(DType::Int64, sizes);
+    runtime::Buffer buffer = detail::allocate(*type, call.where, absl::StrCat(call.function, ": "));
+    auto *place = static_cast<std::int64_t *>(buffer.data());
     for (std::int64_t s = 0; s < segments; ++s)
       for (std::int64_t j = 0; j < length; ++j)
-        all.push_back(s * step + j);
-    return tensor<std::int64_t>(all, {segments, length});
+        *place++ = s * step + j;
+    return detail::makeConstant(type, std::move(buffer), call.where);
   }
 
   // The sums of the squares of windows at each place, but for so many at both ends. A window that is traced has none
@@ -172,6 +189,21 @@ Tensor padLast(const Tensor &x, std::int64_t before, std::int64_t behind) {
   return before || behind ? pad(x, low, high) : x;
 }
 
+// The options for a signal of this size: a segment is no longer than it.
+StftOptions fitted(StftOptions options, const Tensor &x, std::int64_t size, const TransformCall &call) {
+  if (options.nperseg <= size)
+    return options;
+  if (options.window)
+    throw ValueError(
+        absl::StrCat("stft: the window of ", options.nperseg, " numbers is longer than the ", size, " of ", typeOf(x)),
+        call.where);
+  detail::warn(absl::StrCat("stft: nperseg = ", options.nperseg, " is more than the ", size, " numbers of ", typeOf(x),
+                            ", and ", size, " is taken"),
+               call.where);
+  options.nperseg = size;
+  return options;
+}
+
 } // namespace
 
 Tensor stft(const Operand &given, StftOptions options) {
@@ -180,13 +212,10 @@ Tensor stft(const Operand &given, StftOptions options) {
   if (x.rank() < 1)
     throw ShapeError(absl::StrCat("stft: takes numbers along an axis, not ", typeOf(x)), call.where);
   const std::int64_t last = x.rank() - 1;
-  const Segments segments(options, x.dtype(), call);
+  const std::int64_t numbers = call.knownSize(call.resized(x, last, std::nullopt), last);
+  const Segments segments(fitted(options, x, numbers, call), x.dtype(), call);
   const std::int64_t half = options.boundary ? segments.length / 2 : 0;
-  const std::int64_t size = call.knownSize(x, last) + 2 * half;
-  if (size < segments.length)
-    throw ValueError(
-        absl::StrCat("stft: a segment of ", segments.length, " numbers is longer than the ", size, " of ", typeOf(x)),
-        call.where);
+  const std::int64_t size = numbers + 2 * half;
   const std::int64_t over = (size - segments.length) % segments.step;
   const std::int64_t more = options.padded && over ? segments.step - over : 0;
   const std::int64_t count = (size + more - segments.length) / segments.step + 1;

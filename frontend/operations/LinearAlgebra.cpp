@@ -26,6 +26,7 @@ namespace {
 using detail::indexOf;
 using detail::MatrixCall;
 using System = detail::MatrixSystem;
+using detail::SystemForm;
 
 // Not both of two options.
 void requireOne(const MatrixCall &call, bool transpose, bool adjoint) {
@@ -51,7 +52,7 @@ Tensor cholesky(const Operand &a, CholeskyOptions options) {
 }
 
 Tensor triangular_solve(const Operand &a, const Operand &b, TriangularSolveOptions options) {
-  System call(a, b, "triangular_solve");
+  System call(a, b, "triangular_solve", options.left ? SystemForm::Square : SystemForm::FromRight);
   requireOne(call, options.transpose, options.adjoint);
   // X A = B is A^T X^T = B^T. A vector is its own row.
   const bool turned = !options.left && !call.isVector;
@@ -174,15 +175,51 @@ Qr qr(const Operand &a, QrOptions options) {
   return {results[0], concat({results[1], rest}, axis, call.where)};
 }
 
-Eigh eigh(const Operand &a) {
-  MatrixCall call(a, "eigh");
-  std::vector<Tensor> results = call.applyAll(OpId::Eigh, a.toTensor());
-  return {results[0], results[1]};
+namespace {
+
+// L^-1 A L^-H for A of which the lower triangle is read, and B = L L^H. As that of other functions of symmetric
+// matrices, the derivative is that of all elements of A.
+struct ReducedPencil {
+  Tensor matrix, factor;
+};
+ReducedPencil reducedBy(const MatrixCall &call, const Tensor &a, const Tensor &b) {
+  call.requireMatrix(a);
+  call.requireMatrix(b);
+  call.requireOneType({a, b});
+  call.requireSquare(a);
+  call.requireSquare(b);
+  const Shape left = a.shape(), right = b.shape();
+  if (detail::mayDiffer(left.back(), right.back()))
+    throw ShapeError(
+        absl::StrCat(call.function, ": A and B of A V = B V w have one size, unlike ", typeOf(a), " and ", typeOf(b)),
+        call.where);
+  (void)detail::mergeBatches(left, right, call.function, absl::StrCat(left.str(), " and ", right.str()), call.where);
+  const Tensor isRead = indexOf(a, true) >= indexOf(a, false), constant = stop_gradient(a);
+  const Tensor none = sub(call.operand(a), call.operand(constant));
+  const Tensor derivative = calque::where(call.operand(equal(call.operand(none), 0)), call.operand(none), 0);
+  const Tensor mirrored = add(call.operand(call.adjoint(constant)), call.operand(derivative));
+  const Tensor whole = calque::where(call.operand(isRead), call.operand(a), call.operand(mirrored));
+  const Tensor l = call.apply(OpId::Cholesky, {&b, 1});
+  const Tensor half = triangular_solve(call.operand(l), call.operand(whole));
+  return {triangular_solve(call.operand(l), call.operand(half), {.left = false, .adjoint = true}), l};
 }
 
-Tensor eigvalsh(const Operand &a) {
+} // namespace
+
+Eigh eigh(const Operand &a, std::optional<Tensor> b) {
+  MatrixCall call(a, "eigh");
+  if (!b) {
+    std::vector<Tensor> results = call.applyAll(OpId::Eigh, a.toTensor());
+    return {results[0], results[1]};
+  }
+  const ReducedPencil reduced = reducedBy(call, a.toTensor(b->dtype()), *b);
+  std::vector<Tensor> results = call.applyAll(OpId::Eigh, reduced.matrix);
+  return {results[0], triangular_solve(call.operand(reduced.factor), call.operand(results[1]), {.adjoint = true})};
+}
+
+Tensor eigvalsh(const Operand &a, std::optional<Tensor> b) {
   MatrixCall call(a, "eigvalsh");
-  return call.applyAll(OpId::Eigh, a.toTensor())[0];
+  return call.applyAll(OpId::Eigh, b ? reducedBy(call, a.toTensor(b->dtype()), *b).matrix : a.toTensor())[0];
 }
 
 Svd svd(const Operand &a, SvdOptions options) {
@@ -224,7 +261,7 @@ Tensor pinv(const Operand &a, ToleranceOptions options) {
 }
 
 Tensor lstsq(const Operand &a, const Operand &b, ToleranceOptions options) {
-  System call(a, b, "lstsq");
+  System call(a, b, "lstsq", SystemForm::Any);
   Tensor inverse = pseudoInverse(call, call.original, options);
   return call.result(matmul(call.operand(inverse), call.operand(call.right)));
 }
@@ -274,9 +311,9 @@ Tensor largestOf(const MatrixCall &call, const Tensor &sizes, const AxisList &ax
 Tensor normOf(const MatrixCall &call, const Tensor &value, const AxisList &axes, VectorNormOptions options) {
   const double order = options.order;
   if (std::isnan(order))
-    throw ValueError("vector_norm: the order must not be NaN", call.where);
+    throw ValueError(absl::StrCat(call.function, ": the order must not be NaN"), call.where);
   if (!is_inexact(value.dtype()))
-    throw DTypeError(absl::StrCat("vector_norm: takes floating-point numbers, not ", typeOf(value), "; use cast"),
+    throw DTypeError(absl::StrCat(call.function, ": takes floating-point numbers, not ", typeOf(value), "; use cast"),
                      call.where);
   const Tensor sizes = abs(call.operand(value));
   const bool keepdims = options.keepdims;
@@ -363,10 +400,9 @@ Tensor cond(const Operand &a, MatrixNorm order) {
     const Tensor largest = max(call.operand(s), {-1}), smallest = min(call.operand(s), {-1});
     if (order == MatrixNorm::MinusTwo)
       return smallest / largest;
-    // Also of a matrix of zeros.
-    const Tensor isSingular = equal(call.operand(smallest), 0);
-    return calque::where(call.operand(isSingular), std::numeric_limits<double>::infinity(),
-                         call.operand(largest / smallest));
+    // Infinite also of a matrix of zeros; and a derivative at a singular matrix is infinite or NaN in both modes.
+    const Tensor isZero = equal(call.operand(largest), 0);
+    return calque::where(call.operand(isZero), 1, call.operand(largest)) / smallest;
   }
   // A matrix without an inverse is one with a pivot of 0; another one, of the same shape, is inverted in its place.
   const Tensor sign = call.applyAll(OpId::Slogdet, x)[0], isSingular = equal(call.operand(sign), 0);
@@ -374,9 +410,11 @@ Tensor cond(const Operand &a, MatrixNorm order) {
   const Tensor identity = calque::where(call.operand(isDiagonal), 1, call.operand(detail::zerosLike(x, call.where)));
   const Tensor inverted = calque::where(call.operand(expand_dims(call.operand(isSingular), {-2, -1})),
                                         call.operand(identity), call.operand(x));
-  const Tensor norm = matrixNorm(call, call.apply(OpId::MatrixInverse, {&inverted, 1}), order);
-  return calque::where(call.operand(isSingular), std::numeric_limits<double>::infinity(),
-                       call.operand(matrixNorm(call, x, order) * norm));
+  const Tensor ofInverse = matrixNorm(call, call.apply(OpId::MatrixInverse, {&inverted, 1}), order);
+  const Tensor infinite =
+      calque::where(call.operand(isSingular), std::numeric_limits<double>::infinity(), call.operand(ofInverse));
+  const Tensor norm = matrixNorm(call, x, order), isZero = equal(call.operand(norm), 0);
+  return calque::where(call.operand(isZero), 1, call.operand(norm)) * infinite;
 }
 
 //===-- Powers ----------------------------------------------------------------------------------===//
@@ -385,9 +423,7 @@ Tensor matrix_power(const Operand &a, std::int64_t exponent) {
   MatrixCall call(a, "matrix_power");
   Tensor x = a.toTensor();
   call.requireMatrix(x);
-  const Shape shape = x.shape();
-  if (detail::mayDiffer(shape[shape.size() - 2], shape.back()))
-    throw ShapeError(absl::StrCat(call.function, ": takes square matrices, not ", typeOf(x)), call.where);
+  call.requireSquare(x);
   if (exponent < 0)
     x = call.apply(OpId::MatrixInverse, {&x, 1});
   auto count = exponent < 0 ? -static_cast<std::uint64_t>(exponent) : static_cast<std::uint64_t>(exponent);

@@ -8,6 +8,8 @@
 #include "frontend/core/Apply.h"
 #include "frontend/core/CallNames.h"
 #include "frontend/core/Shape.h"
+#include "frontend/operations/MatrixBatches.h"
+#include "schema/TypeRules.h"
 
 #include <span>
 #include <utility>
@@ -19,7 +21,7 @@ namespace calque::detail {
 class MatrixCall {
 public:
   MatrixCall(const Operand &x, const char *function)
-      : function(function), where(detail::userLine(x.where())), site(where, function) {}
+      : function(detail::calledName(function)), where(detail::userLine(x.where())), site(where, function) {}
 
   Operand operand(const Tensor &x) const { return {x, where}; }
 
@@ -37,6 +39,28 @@ public:
       throw ShapeError(absl::StrCat(function, ": takes matrices, which have rank 2 or more, not ", typeOf(x)), where);
   }
 
+  void requireSquare(const Tensor &x) const {
+    const Shape shape = x.shape();
+    if (mayDiffer(shape[shape.size() - 2], shape.back()))
+      throw ShapeError(absl::StrCat(function, ": takes square matrices, not ", typeOf(x)), where);
+  }
+
+  // Floating-point or complex numbers of one type.
+  void requireOneType(std::initializer_list<Tensor> operands) const {
+    const schema::TensorType *first = nullptr;
+    for (const Tensor &x : operands) {
+      const schema::TensorType &type = *implOf(x, where).type;
+      schema::Fault fault = schema::requireFloating({&type, 1});
+      if (!fault && first)
+        fault = schema::sameDType(*first, type);
+      if (fault) {
+        fault.message = absl::StrCat(function, ": ", fault.message);
+        throwFault(fault, where);
+      }
+      first = first ? first : &type;
+    }
+  }
+
   Tensor transposed(const Tensor &x) const {
     std::vector<std::int64_t> order(static_cast<std::size_t>(x.rank()));
     for (std::size_t i = 0; i < order.size(); ++i)
@@ -51,7 +75,7 @@ public:
     return is_complex(x.dtype()) ? conj(operand(turned)) : turned;
   }
 
-  const char *const function;
+  const char *const function; // that the user has called, in errors
   const SourceLocation where;
 
 private:
@@ -61,7 +85,7 @@ private:
 // The index along the rows [n, 1], or the columns [1, n], of matrices.
 inline Tensor indexOf(const Tensor &x, bool ofRows) {
   Shape shape(2, 1);
-  const Shape own = (is_complex(x.dtype()) ? real(x) : x).shape(); // an index takes sizes of real tensors
+  const Shape own = x.shape();
   shape[ofRows ? 0 : 1] = own[own.size() - (ofRows ? 2 : 1)];
   return iota(shape, DType::Int64, ofRows ? 0 : 1);
 }

@@ -8,6 +8,7 @@
 #include "frontend/operations/MatrixCall.h"
 
 #include <array>
+#include <limits>
 
 namespace calque::linalg {
 
@@ -16,6 +17,11 @@ using detail::typeOf;
 using schema::OpId;
 
 namespace {
+
+// Of 16 bits they are computed in float32, as no complex number has parts of 16 bits.
+std::vector<Tensor> eigenpairs(const MatrixCall &call, const Tensor &x) {
+  return call.applyAll(OpId::Eig, is_half(x.dtype()) ? cast(call.operand(x), DType::Float32) : x);
+}
 
 Tensor diagonalMask(const Tensor &x) { return detail::indexOf(x, true) == detail::indexOf(x, false); }
 
@@ -52,14 +58,14 @@ std::vector<Tensor> matrices(const MatrixCall &, std::initializer_list<const Ope
 
 Eig eig(const Operand &a) {
   MatrixCall call(a, "eig");
-  const std::vector<Tensor> parts = call.applyAll(OpId::Eig, a.toTensor());
+  const std::vector<Tensor> parts = eigenpairs(call, a.toTensor());
   return {complex(call.operand(parts[0]), call.operand(parts[1])),
           complex(call.operand(parts[2]), call.operand(parts[3]))};
 }
 
 Tensor eigvals(const Operand &a) {
   MatrixCall call(a, "eigvals");
-  const std::vector<Tensor> parts = call.applyAll(OpId::Eig, a.toTensor());
+  const std::vector<Tensor> parts = eigenpairs(call, a.toTensor());
   return complex(call.operand(parts[0]), call.operand(parts[1]));
 }
 
@@ -89,10 +95,25 @@ Tensor solve_sylvester(const Operand &a, const Operand &b, const Operand &c) {
   return sylvester(call, x[0], x[1], x[2]);
 }
 
+namespace {
+// A and Q of Lyapunov's equations.
+void requireOneSize(const MatrixCall &call, const std::vector<Tensor> &x) {
+  call.requireMatrix(x[0]);
+  call.requireMatrix(x[1]);
+  call.requireOneType({x[0], x[1]});
+  call.requireSquare(x[0]);
+  const Shape a = x[0].shape(), q = x[1].shape();
+  if (detail::mayDiffer(q[q.size() - 2], a.back()) || detail::mayDiffer(q.back(), a.back()))
+    throw ShapeError(
+        absl::StrCat(call.function, ": Q is a matrix of the size of A, not ", typeOf(x[1]), " of ", typeOf(x[0])),
+        call.where);
+}
+} // namespace
+
 Tensor solve_continuous_lyapunov(const Operand &a, const Operand &q) {
   MatrixCall call(a, "solve_continuous_lyapunov");
   const std::vector<Tensor> x = matrices(call, {&a, &q});
-  call.requireMatrix(x[0]);
+  requireOneSize(call, x);
   return sylvester(call, x[0], call.adjoint(x[0]), x[1]);
 }
 
@@ -100,7 +121,7 @@ Tensor solve_continuous_lyapunov(const Operand &a, const Operand &q) {
 Tensor solve_discrete_lyapunov(const Operand &a, const Operand &q) {
   MatrixCall call(a, "solve_discrete_lyapunov");
   const std::vector<Tensor> x = matrices(call, {&a, &q});
-  call.requireMatrix(x[0]);
+  requireOneSize(call, x);
   const Tensor turned = call.adjoint(x[0]), one = identityLike(call, turned);
   const Tensor sum = add(call.operand(turned), call.operand(one));
   const Tensor inverse = call.apply(OpId::MatrixInverse, {&sum, 1});
@@ -140,13 +161,25 @@ Tensor toeplitz(const Operand &column) {
 Tensor toeplitz(const Operand &column, const Operand &row) {
   MatrixCall call(column, "toeplitz");
   const std::vector<Tensor> x = matrices(call, {&column, &row});
+  call.requireOneType({x[0], x[1]});
   return toeplitzOf(call, x[0], x[1]);
 }
 
 Tensor solve_toeplitz(const Operand &column, const Operand &row, const Operand &b) {
   MatrixCall call(column, "solve_toeplitz");
   const std::vector<Tensor> x = matrices(call, {&column, &row, &b});
-  return solve(call.operand(toeplitzOf(call, x[0], x[1])), call.operand(x[2]));
+  call.requireOneType({x[0], x[1], x[2]});
+  const Tensor matrix = toeplitzOf(call, x[0], x[1]);
+  const Shape right = x[2].shape();
+  const std::size_t place = right.size() - (right.size() > 1 ? 2 : 1);
+  const Size n = x[0].shape().back();
+  if (right.empty() || detail::mayDiffer(x[1].shape().back(), n) || detail::mayDiffer(right[place], n))
+    throw ShapeError(absl::StrCat(call.function,
+                                  ": takes a column and a row [n], and right-hand sides [n] or [n, k], "
+                                  "not ",
+                                  typeOf(x[0]), ", ", typeOf(x[1]), " and ", typeOf(x[2])),
+                     call.where);
+  return solve(call.operand(matrix), call.operand(x[2]));
 }
 
 namespace {
@@ -191,12 +224,21 @@ Tensor solveRows(const MatrixCall &call, const Rows &rows, Eliminate &&eliminate
   return scan(substitute, start.right, eliminated, ScanOptions{.reverse = true}, call.where).second;
 }
 
-// The diagonals have this rank; what they solve has one of vectors or one of matrices.
-void requireRanks(const MatrixCall &call, const std::vector<Tensor> &x, std::int64_t ofRows, std::int64_t ofVectors,
-                  const char *what) {
+// The diagonals have this rank; what they solve has one of vectors or one of matrices. All have as many rows, and
+// blocks are of one size.
+void requireRows(const MatrixCall &call, const std::vector<Tensor> &x, std::int64_t ofRows, std::int64_t ofVectors,
+                 const char *what) {
+  call.requireOneType({x[0], x[1], x[2], x[3]});
   bool fits = x[3].rank() == ofVectors || x[3].rank() == ofVectors + 1;
   for (std::size_t i = 0; i < 3; ++i)
     fits = fits && x[i].rank() == ofRows;
+  const Shape own = x[1].shape();
+  for (std::size_t i = 0; i < 4 && fits; ++i) {
+    const Shape shape = x[i].shape();
+    const std::int64_t compared = i < 3 ? ofRows : ofVectors;
+    for (std::size_t d = 0; d < static_cast<std::size_t>(compared); ++d)
+      fits = fits && !detail::mayDiffer(shape[d], d == 0 ? own[0] : own[1]);
+  }
   if (!fits)
     throw ShapeError(absl::StrCat(call.function, ": takes diagonals and right-hand sides ", what, ", not ",
                                   typeOf(x[0]), ", ", typeOf(x[1]), ", ", typeOf(x[2]), " and ", typeOf(x[3])),
@@ -208,7 +250,7 @@ void requireRanks(const MatrixCall &call, const std::vector<Tensor> &x, std::int
 Tensor solve_tridiagonal(const Operand &lower, const Operand &diagonal, const Operand &upper, const Operand &b) {
   MatrixCall call(lower, "solve_tridiagonal");
   std::vector<Tensor> x = matrices(call, {&lower, &diagonal, &upper, &b});
-  requireRanks(call, x, 1, 1, "[n], and [n] or [n, k]");
+  requireRows(call, x, 1, 1, "[n], and [n] or [n, k]");
   return solveRows(
       call, rowsOf(call, std::move(x)),
       [](const Eliminated &above, const Rows &own) {
@@ -221,7 +263,7 @@ Tensor solve_tridiagonal(const Operand &lower, const Operand &diagonal, const Op
 Tensor solve_block_tridiagonal(const Operand &lower, const Operand &diagonal, const Operand &upper, const Operand &b) {
   MatrixCall call(lower, "solve_block_tridiagonal");
   std::vector<Tensor> x = matrices(call, {&lower, &diagonal, &upper, &b});
-  requireRanks(call, x, 3, 2, "[n, s, s], and [n, s] or [n, s, k]");
+  requireRows(call, x, 3, 2, "[n, s, s], and [n, s] or [n, s, k]");
   const bool areVectors = x[3].rank() == 2;
   if (areVectors)
     x[3] = expand_dims(call.operand(x[3]), {-1});
@@ -284,7 +326,15 @@ Tensor orthogonalise(const Operand &a) {
   // It is real.
   const Tensor signs = sum(call.operand(is_complex(x.dtype()) ? real(call.operand(diagonal)) : diagonal), {-2}, true);
   const Tensor isNegative = signs < 0;
-  return calque::where(call.operand(isNegative), call.operand(neg(call.operand(factors[0]))), call.operand(factors[0]));
+  const Tensor q =
+      calque::where(call.operand(isNegative), call.operand(neg(call.operand(factors[0]))), call.operand(factors[0]));
+  // Where a column has one row left, its reflection says nothing of what that is.
+  const double infinity = std::numeric_limits<double>::infinity();
+  auto isFinite = [&](const Tensor &part) { return abs(call.operand(part)) < infinity; };
+  const Tensor areFinite =
+      is_complex(x.dtype()) ? isFinite(real(call.operand(x))) & isFinite(imag(call.operand(x))) : isFinite(x);
+  return calque::where(call.operand(all(call.operand(areFinite), {-2, -1}, true)), call.operand(q),
+                       std::numeric_limits<double>::quiet_NaN());
 }
 
 } // namespace calque::linalg

@@ -9,26 +9,38 @@
 
 namespace calque::detail {
 
-// The operands of a system. A right-hand side of rank 1 is a column, for the time of the call.
+// What the matrices of a system are, and which size of them is that of the right-hand sides.
+enum class SystemForm : std::uint8_t {
+  Square,    // [..., n, n], and as many rows
+  FromRight, // [..., n, n], and as many columns: X A = B
+  Any,       // [..., m, n], and as many rows
+  Band,      // a band [..., d, n], and as many rows as it has columns
+};
+
+// The operands of a system. A right-hand side of rank 1 is a column, for the time of the call. What does not fit is
+// refused here, in the sizes that the user has given.
 class MatrixSystem : public MatrixCall {
 public:
-  MatrixSystem(const Operand &a, const Operand &b, const char *function) : MatrixCall(a, function) {
+  MatrixSystem(const Operand &a, const Operand &b, const char *function, SystemForm form = SystemForm::Square)
+      : MatrixCall(a, function) {
     const Operand *operands[] = {&a, &b};
     std::vector<Tensor> tensors = adoptNumbers(schema::OpId::TriangularSolve, operands);
     matrix = tensors[0];
     right = tensors[1];
     requireMatrix(matrix);
     if (right.rank() == 0)
-      throw ShapeError(absl::StrCat(function, ": the right-hand side is a vector or matrices, not ", typeOf(right)),
-                       where);
+      throw ShapeError(
+          absl::StrCat(this->function, ": the right-hand side is a vector or matrices, not ", typeOf(right)), where);
+    requireOneType({matrix, right});
     isVector = right.rank() == 1;
+    requireSizes(form);
+    const Shape left = matrix.shape(), given = right.shape();
     if (isVector)
       right = expand_dims(operand(right), {1});
     original = matrix;
     if (matrix.rank() == 2 && right.rank() == 2)
       return;
-    const Shape left = matrix.shape(), other = right.shape();
-    batch = mergeBatches(left, other, function, absl::StrCat(left.str(), " and ", other.str()), where);
+    batch = mergeBatches(left, right.shape(), this->function, absl::StrCat(left.str(), " and ", given.str()), where);
     repeats = true;
     matrix = broadcastBatch(matrix, batch, where);
     right = broadcastBatch(right, batch, where);
@@ -50,6 +62,25 @@ public:
   bool isVector;
   bool repeats = false;
   Shape batch;
+
+private:
+  void requireSizes(SystemForm form) const {
+    const Shape left = matrix.shape(), given = right.shape();
+    const Size rows = left[left.size() - 2], columns = left.back();
+    if (form == SystemForm::Square || form == SystemForm::FromRight)
+      requireSquare(matrix);
+    const bool ofColumns = form == SystemForm::FromRight && !isVector;
+    const Size own = isVector || ofColumns ? given.back() : given[given.size() - 2];
+    if (!mayDiffer(own, form == SystemForm::Band ? columns : rows))
+      return;
+    if (form == SystemForm::Band)
+      throw ShapeError(absl::StrCat(function, ": the right-hand sides ", typeOf(right),
+                                    " must have as many rows as the band ", typeOf(matrix), " has columns"),
+                       where);
+    throw ShapeError(absl::StrCat(function, ": the right-hand sides ", typeOf(right), " must have as many ",
+                                  ofColumns ? "columns" : "rows", " as the matrices ", typeOf(matrix)),
+                     where);
+  }
 };
 
 } // namespace calque::detail

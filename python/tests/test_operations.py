@@ -131,6 +131,15 @@ class EveryFunction(unittest.TestCase):
         np.testing.assert_allclose(np.asarray(cq.linalg.solve(a[0, :, :5], np.ones(5))), np.linalg.solve(a[0, :, :5], np.ones(5)), rtol=1e-9)
         self.assertEqual(type(cq.linalg.qr(x[0])).__name__, "Qr")
         np.testing.assert_allclose(np.asarray(cq.linalg.matrix_norm(x[0], "nuclear")), np.linalg.norm(a[0], "nuc"))
+        np.testing.assert_allclose(np.asarray(cq.linalg.norm(x[0], ord="nuc")), np.linalg.norm(a[0], "nuc"))
+        np.testing.assert_allclose(np.asarray(cq.linalg.norm(x, ord=-np.inf, axis=(0, 2), keepdims=True)),
+                                   np.linalg.norm(a, -np.inf, (0, 2), True))
+        np.testing.assert_allclose(np.asarray(cq.linalg.norm(x, ord=3, axis=1)), np.linalg.norm(a, 3, 1))
+        s = a[0, :, :5] + a[0, :, :5].T
+        np.testing.assert_allclose(np.asarray(cq.linalg.eigh(s, 2 * np.eye(5)).values), np.linalg.eigvalsh(s) / 2, rtol=1e-9)
+        np.testing.assert_allclose(np.asarray(cq.linalg.solve_discrete_are(np.eye(2), np.eye(2), np.eye(2), np.eye(2))),
+                                   (1 + 5 ** 0.5) / 2 * np.eye(2), atol=1e-12)
+        np.testing.assert_array_equal(np.asarray(cq.linalg.block_diag([np.eye(2), np.array(3.0)])), np.diag([1.0, 1, 3]))
         np.testing.assert_allclose(np.asarray(cq.linalg.lu_solve(cq.linalg.lu_factor(a[0, :, :5]), np.ones(5))),
                                    np.linalg.solve(a[0, :, :5], np.ones(5)), rtol=1e-9)
 

@@ -13,7 +13,7 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_banded_solve(const int64_t *word
   const bool transposed = call.number() != 0;
   const int64_t rows = band.sizes[0], n = band.sizes[1], columns = right.sizes[1], size = n * columns;
   dispatchFloat(band.dtype, [&]<typename T>(std::type_identity<T>) {
-    FirstFailure failure;
+    FirstFailure failure(examples, n);
     parallelFor(examples, pieceOf(n * rows * (lower + columns + 1)), [&](int64_t begin, int64_t end) {
       BandedFactors<T> factors(n, lower, upper);
       for (int64_t k = begin; k < end; ++k) {
@@ -40,7 +40,7 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_positive_banded_solve(const int6
   const int64_t lower = call.number(), upper = call.number(), others = lower + upper;
   const int64_t rows = band.sizes[0], n = band.sizes[1], columns = right.sizes[1], size = n * columns;
   dispatchFloat(band.dtype, [&]<typename T>(std::type_identity<T>) {
-    FirstFailure failure;
+    FirstFailure failure(examples, n);
     parallelFor(examples, pieceOf(n * rows * (others + columns + 1)), [&](int64_t begin, int64_t end) {
       BandedCholesky<T> factors(n, others);
       for (int64_t k = begin; k < end; ++k) {

@@ -2,7 +2,9 @@
 #ifndef CALQUE_RUNTIME_LIBRARIES_BATCHES_H
 #define CALQUE_RUNTIME_LIBRARIES_BATCHES_H
 
+#include "runtime/Buffer.h"
 #include "runtime/Cpu.h"
+#include "runtime/MatrixFailure.h"
 #include "runtime/ThreadPool.h"
 #include "runtime/libraries/KernelCall.h"
 #include "runtime/libraries/Lapack.h"
@@ -43,13 +45,19 @@ template <typename Body> void dispatchFloat(DType dtype, Body &&body) {
     body(std::type_identity<double>());
 }
 
-// Memory of vectors, for the time of a piece.
+// Memory of vectors, for the time of a piece: large ones of the pool, whose pages are there.
 template <typename T> class Scratch {
 public:
-  explicit Scratch(int64_t count)
-      : memory(static_cast<T *>(::operator new(static_cast<std::size_t>(std::max<int64_t>(count, 1)) * kPlaces,
-                                               std::align_val_t(kLaneBytes)))) {}
-  ~Scratch() { ::operator delete(memory, std::align_val_t(kLaneBytes)); }
+  explicit Scratch(int64_t count) {
+    const std::size_t bytes = static_cast<std::size_t>(std::max<int64_t>(count, 1)) * kPlaces;
+    if (bytes >= kPooledBytes)
+      buffer = Buffer::allocate(bytes);
+    memory = static_cast<T *>(buffer ? buffer.data() : ::operator new(bytes, std::align_val_t(kLaneBytes)));
+  }
+  ~Scratch() {
+    if (!buffer)
+      ::operator delete(memory, std::align_val_t(kLaneBytes));
+  }
   Scratch(const Scratch &) = delete;
   Scratch &operator=(const Scratch &) = delete;
   T *get() const { return memory; }
@@ -62,6 +70,8 @@ private:
   // Memory that is not written to takes no pages.
   static constexpr std::size_t kPlaces =
       std::is_floating_point_v<T> || std::is_integral_v<T> ? sizeof(T) : 2 * sizeof(T);
+  static constexpr std::size_t kPooledBytes = 1 << 16;
+  Buffer buffer;
   T *memory;
 };
 
@@ -86,23 +96,27 @@ void forGroups(int64_t examples, bool inLanes, int64_t elements, int64_t operati
 // The first matrix, in the order of the batch, that fails, and what it says.
 class FirstFailure {
 public:
-  void note(int64_t example, int64_t value) {
+  // Of so many matrices of a size.
+  FirstFailure(int64_t examples, int64_t size) : examples(examples), size(size) {}
+  // `place` is that of runtime/MatrixFailure.h.
+  void note(int64_t example, int64_t place = 0, bool isZeros = false) {
     // Seldom; so a lock costs nothing.
     while (lock.exchange(true, std::memory_order_acquire))
       ;
     if (example < first) {
       first = example;
-      what = value;
+      what = MatrixFailure{place, size, isZeros}.what();
     }
     lock.store(false, std::memory_order_release);
   }
   // Reports it to the call, if there is one.
   void report(CalqueCallFrame *frame, int32_t site) const {
     if (first != std::numeric_limits<int64_t>::max())
-      calque_rt_fail(frame, site, what, first);
+      calque_rt_fail(frame, site, what, MatrixFailure::which(first, examples));
   }
 
 private:
+  const int64_t examples, size;
   std::atomic<bool> lock = false;
   int64_t first = std::numeric_limits<int64_t>::max(), what = 0;
 };

@@ -13,7 +13,7 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_cholesky(const int64_t *words) {
   dispatchFloat(given.dtype, [&]<typename T>(std::type_identity<T>) {
     const T *a = given.as<T>();
     T *l = result.as<T>();
-    FirstFailure failure;
+    FirstFailure failure(examples, n);
     if (n <= kMostSmall) {
       const bool inLanes = n <= kMostInLanes;
       const auto &kernels = smallKernels().of<T>();

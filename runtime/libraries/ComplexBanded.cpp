@@ -39,7 +39,7 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_banded_solve_parts(const int64_t
   const KernelParts band(call, 2), right(call, 2), result(call, 2);
   const int64_t lower = call.number(), upper = call.number(), n = band.size(1), columns = right.size(1);
   const bool adjoint = call.number() != 0;
-  FirstFailure failure;
+  FirstFailure failure(examples, n);
   dispatchFloat(band.dtype(), [&]<typename T>(std::type_identity<T>) {
     using Number = std::complex<T>;
     forSystems<T>(
@@ -59,7 +59,7 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_positive_banded_solve_parts(cons
   const int64_t examples = call.number();
   const KernelParts band(call, 2), right(call, 2), result(call, 2);
   const int64_t lower = call.number(), upper = call.number(), n = band.size(1), columns = right.size(1);
-  FirstFailure failure;
+  FirstFailure failure(examples, n);
   dispatchFloat(band.dtype(), [&]<typename T>(std::type_identity<T>) {
     using Number = std::complex<T>;
     forSystems<T>(

@@ -76,7 +76,7 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_cholesky_parts(const int64_t *wo
   dispatchFloat(given.dtype(), [&]<typename T>(std::type_identity<T>) {
     const PartsOf<const T> a = given.as<const T>();
     const PartsOf<T> l = result.as<T>();
-    FirstFailure failure;
+    FirstFailure failure(examples, n);
     if (n <= kMostSmall) {
       const bool inLanes = n <= kMostInLanes;
       const auto &kernels = smallKernels().of<T>();
@@ -177,11 +177,11 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_lu_solve_parts(const int64_t *wo
   const auto *order = rows.as<int64_t>();
   for (int64_t k = 0; k < examples; ++k)
     if (!isOrder(order + k * n, n))
-      return calque_rt_fail(frame, singular, 0, k);
+      return calque_rt_fail(frame, singular, 0, MatrixFailure::which(k, examples));
   dispatchFloat(factors.dtype(), [&]<typename T>(std::type_identity<T>) {
     const PartsOf<const T> lu = factors.as<const T>(), b = right.as<const T>();
     const PartsOf<T> x = result.as<T>();
-    FirstFailure failure;
+    FirstFailure failure(examples, n);
     if (n <= kMostSmall) {
       const bool inLanes = n <= kMostInLanes && columns <= kMostInLanes;
       const auto &kernels = smallKernels().of<T>();

@@ -114,7 +114,7 @@ void functionOfMatrices(KernelCall &call, CalqueCallFrame *frame, int32_t notCon
   const int64_t examples = call.number();
   const KernelParts given(call, 2), result(call, 2);
   const int64_t n = given.size(0), elements = n * n;
-  FirstFailure failure, refused;
+  FirstFailure failure(examples, n), singular(examples, n);
   dispatchFloat(given.dtype(), [&]<typename T>(std::type_identity<T>) {
     forGeneral<T>(given, examples, frame, missing, [&](const auto &lapack, int64_t k, Complex *a) {
       const PartsOf<T> to = partsAt(result.as<T>(), k * elements);
@@ -123,9 +123,9 @@ void functionOfMatrices(KernelCall &call, CalqueCallFrame *frame, int32_t notCon
       const Schur schur(lapack, a, n);
       const int64_t zeros = noLogarithm ? std::count(schur.values.get(), schur.values.get() + n, Complex()) : 0;
       if (!schur.converges)
-        return failure.note(k, 0);
+        return failure.note(k);
       if (zeros)
-        return refused.note(k, zeros);
+        return singular.note(k, zeros, true);
       ComplexMatrix t(n);
       for (int64_t i = 0; i < n; ++i)
         for (int64_t j = i; j < n; ++j)
@@ -136,7 +136,7 @@ void functionOfMatrices(KernelCall &call, CalqueCallFrame *frame, int32_t notCon
   });
   failure.report(frame, notConverged);
   if (noLogarithm)
-    refused.report(frame, *noLogarithm);
+    singular.report(frame, *noLogarithm);
 }
 
 } // namespace
@@ -148,7 +148,7 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_eig_parts(const int64_t *words) 
   const int64_t examples = call.number();
   const KernelParts given(call, 2), values(call, 1), vectors(call, 2);
   const int64_t n = given.size(0), elements = n * n;
-  FirstFailure failure;
+  FirstFailure failure(examples, n);
   dispatchFloat(given.dtype(), [&]<typename T>(std::type_identity<T>) {
     forGeneral<T>(given, examples, frame, missing, [&](const auto &lapack, int64_t k, Complex *a) {
       const PartsOf<T> ownValues = partsAt(values.as<T>(), k * n), ownVectors = partsAt(vectors.as<T>(), k * elements);
@@ -168,7 +168,7 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_eig_parts(const int64_t *words) 
       lapack.geev("N", "V", &size, a, &size, w.get(), nullptr, &one, v.get(), &size, space.get(), &count, reals.get(),
                   &info, 1, 1);
       if (info != 0)
-        failure.note(k, 0);
+        failure.note(k);
       apart(w.get(), ownValues, n);
       turnApart(v.get(), ownVectors, n);
     });
@@ -183,7 +183,7 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_schur_parts(const int64_t *words
   const int64_t examples = call.number();
   const KernelParts given(call, 2), t(call, 2), z(call, 2);
   const int64_t n = given.size(0), elements = n * n;
-  FirstFailure failure;
+  FirstFailure failure(examples, n);
   dispatchFloat(given.dtype(), [&]<typename T>(std::type_identity<T>) {
     forGeneral<T>(given, examples, frame, missing, [&](const auto &lapack, int64_t k, Complex *a) {
       const PartsOf<T> ownT = partsAt(t.as<T>(), k * elements), ownZ = partsAt(z.as<T>(), k * elements);
@@ -193,13 +193,31 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_schur_parts(const int64_t *words
       }
       const Schur schur(lapack, a, n);
       if (!schur.converges)
-        failure.note(k, 0);
+        failure.note(k);
       turnApart(a, ownT, n);
       turnApart(schur.vectors.get(), ownZ, n);
     });
   });
   failure.report(frame, notConverged);
 }
+
+namespace {
+// As of real matrices.
+bool haveInCommon(const Schur &a, int64_t m, const Schur &b, int64_t n, double largest) {
+  const double least = 4 * std::numeric_limits<double>::epsilon() * std::sqrt(static_cast<double>(m + n)) * largest;
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j)
+      if (partsSize(a.values[i] + b.values[j]) <= least)
+        return true;
+  return false;
+}
+double largestOf(const Complex *x, int64_t count) {
+  double largest = 0;
+  for (int64_t e = 0; e < count; ++e)
+    largest = std::max(largest, partsSize(x[e]));
+  return largest;
+}
+} // namespace
 
 // In column-major order the equation is that of the transposed matrices: B^T X^T + X^T A^T = C^T. What is row-major is
 // the transposed matrix as it is.
@@ -210,7 +228,7 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_sylvester_parts(const int64_t *w
   const int64_t examples = call.number();
   const KernelParts a(call, 2), b(call, 2), c(call, 2), result(call, 2);
   const int64_t n = a.size(0), m = b.size(0);
-  FirstFailure failure, severalSolutions;
+  FirstFailure failure(examples, n), severalSolutions(examples, n);
   dispatchFloat(a.dtype(), [&]<typename T>(std::type_identity<T>) {
     forExamples(frame, missing, examples, n && m ? std::max(n, m) : 0, [&](const auto &lapack, int64_t k) {
       const PartsOf<T> to = partsAt(result.as<T>(), k * n * m);
@@ -243,9 +261,10 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_sylvester_parts(const int64_t *w
                    &info, 1, 1);
       between("N", "C");
       if (!ofLeft.converges || !ofRight.converges)
-        failure.note(k, 0);
-      else if (info != 0)
-        severalSolutions.note(k, 0);
+        failure.note(k);
+      else if (info != 0 || haveInCommon(ofLeft, m, ofRight, n,
+                                         std::max(largestOf(left.get(), m * m), largestOf(right.get(), n * n))))
+        severalSolutions.note(k);
       for (int64_t e = 0; e < n * m; ++e) {
         to.re[e] = static_cast<T>(x[e].real() / scale);
         to.im[e] = static_cast<T>(x[e].imag() / scale);

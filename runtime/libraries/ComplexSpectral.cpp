@@ -112,7 +112,7 @@ template <typename T, typename Places, typename Done>
 void forSvd(PartsOf<const T> a, int64_t examples, SvdShape shape, int64_t extra, CalqueCallFrame *frame,
             int32_t notConverged, int32_t missing, Places &&places, Done &&done) {
   const int64_t m = shape.m, n = shape.n, tall = std::max(m, n), both = shape.both(), elements = m * n;
-  FirstFailure failure;
+  FirstFailure failure(examples, n);
   if (tall <= kMostRotated) {
     const auto &kernels = smallKernels().of<T>().complexInLanes;
     const int64_t own = 2 * (tall * both + both * both), rows = 2 * tall * tall;
@@ -125,7 +125,7 @@ void forSvd(PartsOf<const T> a, int64_t examples, SvdShape shape, int64_t extra,
                                scratch, failed);
                    for (int64_t k = 0; k < count; ++k)
                      if (failed[k])
-                       failure.note(first + k, 0);
+                       failure.note(first + k);
                    done(first, count, memory);
                  });
   } else {
@@ -133,7 +133,7 @@ void forSvd(PartsOf<const T> a, int64_t examples, SvdShape shape, int64_t extra,
       Scratch<T> memory(extra);
       const SvdPlaces<T> to = places(k, memory.get());
       if (both > 0 && !largeSvd(lapack, partsAt(a, k * elements), to, shape))
-        failure.note(k, 0);
+        failure.note(k);
       if (both == 0 && shape.full) { // identities are unitary
         fillParts(to.u, m * m, T(0));
         fillParts(to.vh, n * n, T(0));
@@ -188,7 +188,7 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_eigh_parts(const int64_t *words)
     const PartsOf<const T> a = given.as<const T>();
     T *values = diagonal.as<T>();
     const PartsOf<T> vectors = columns.as<T>();
-    FirstFailure failure;
+    FirstFailure failure(examples, n);
     if (n <= kMostRotated) {
       const auto &kernels = smallKernels().of<T>().complexInLanes;
       forGroups<T>(examples, true, 4 * elements, kOperations * 40 * n * elements,
@@ -198,12 +198,12 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_eigh_parts(const int64_t *words)
                                   n, count, scratch, failed);
                      for (int64_t k = 0; k < count; ++k)
                        if (failed[k])
-                         failure.note(first + k, 0);
+                         failure.note(first + k);
                    });
     } else {
       forLarge<T>(frame, missing, examples, n, kMostRotated, [&](const auto &lapack, int64_t k) {
         if (!largeEigh(lapack, partsAt(a, k * elements), values + k * n, partsAt(vectors, k * elements), n))
-          failure.note(k, 0);
+          failure.note(k);
       });
     }
     failure.report(frame, notConverged);

@@ -70,8 +70,8 @@ public:
   ColumnBlocks(int64_t length, int64_t width, int64_t stride)
       : length(length), width(width), stride(stride), lanes(fourierKernels().of<T>().lanes),
         isFar(stride * static_cast<int64_t>(sizeof(T)) >= kFarBytes && length > 1 && width > lanes),
-        together(isFar ? kTogether : 1), groups((width + lanes - 1) / lanes),
-        overlaps(width % lanes != 0 && groups > 1 ? 1 : 0) {}
+        together(isFar ? togetherOf(2 * length * lanes * static_cast<int64_t>(sizeof(T))) : 1),
+        groups((width + lanes - 1) / lanes), overlaps(width % lanes != 0 && groups > 1 ? 1 : 0) {}
 
   int64_t blocks() const { return (groups - overlaps + together - 1) / together; }
   int64_t numbers() const { return length * together * lanes; }
@@ -110,7 +110,11 @@ public:
   }
 
 private:
-  static constexpr int64_t kFarBytes = 4096, kTogether = 4;
+  static constexpr int64_t kFarBytes = 4096, kTogether = 4, kMostTogether = 16, kTogetherBytes = 1 << 18;
+  // As many groups, of so many bytes, as the cache holds beside their results.
+  static int64_t togetherOf(int64_t bytes) {
+    return std::clamp(kTogetherBytes / std::max<int64_t>(1, bytes), kTogether, kMostTogether);
+  }
   int64_t own() const { return 2 * length * (together + 1) * lanes; }
   int64_t columnOf(int64_t group) const { return std::max<int64_t>(0, std::min(group * lanes, width - lanes)); }
   int64_t endOf(int64_t block) const { return block + 1 == blocks() ? groups : (block + 1) * together; }

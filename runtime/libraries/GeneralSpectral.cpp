@@ -166,6 +166,7 @@ void turnBack(const SquareMatrices &matrices, const ComplexMatrix &f, const Comp
 
 // The ways in which these kernels fail.
 struct Failures {
+  Failures(int64_t examples, int64_t size) : notConverged(examples, size), other(examples, size) {}
   FirstFailure notConverged, other;
 };
 
@@ -199,7 +200,7 @@ template <typename Compute> void functionOfMatrices(const int64_t *words, bool o
   const int64_t examples = call.number();
   const KernelTensor given = call.tensor(2), result = call.tensor(2);
   const int64_t n = given.sizes[0], elements = n * n;
-  Failures failures;
+  Failures failures(examples, n);
   dispatchFloat(given.dtype, [&]<typename T>(std::type_identity<T>) {
     forMatrices(frame, missing, examples, n, [&](const Lapack<double> &lapack, int64_t k) {
       Scratch<double> own(elements), turned(elements);
@@ -210,14 +211,16 @@ template <typename Compute> void functionOfMatrices(const int64_t *words, bool o
       }
       transpose(own.get(), turned.get(), n);
       const Schur schur(lapack, turned.get(), n);
-      int64_t refused = 0;
-      for (int64_t i = 0; i < n; ++i)
-        refused += schur.im[i] == 0 && (schur.re[i] < 0 || (schur.re[i] == 0 && !ofZero));
+      int64_t refused = 0, zeros = 0;
+      for (int64_t i = 0; i < n; ++i) {
+        refused += schur.im[i] == 0 && schur.re[i] < 0;
+        zeros += schur.im[i] == 0 && schur.re[i] == 0 && !ofZero;
+      }
       if (!schur.converges)
-        failures.notConverged.note(k, 0);
-      else if (refused)
-        failures.other.note(k, refused);
-      if (!schur.converges || refused)
+        failures.notConverged.note(k);
+      else if (zeros || refused)
+        failures.other.note(k, zeros ? zeros : refused, zeros > 0);
+      if (!schur.converges || zeros || refused)
         return;
       const ComplexSchur factors(schur, turned.get(), n);
       turnBack(SquareMatrices(n), compute(factors.t), factors.z, own.get());
@@ -238,7 +241,7 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_eig(const int64_t *words) {
   const KernelTensor given = call.tensor(2);
   const KernelTensor results[] = {call.tensor(1), call.tensor(1), call.tensor(2), call.tensor(2)};
   const int64_t n = given.sizes[0], elements = n * n;
-  FirstFailure failure;
+  FirstFailure failure(examples, n);
   dispatchFloat(given.dtype, [&]<typename T>(std::type_identity<T>) {
     forMatrices(frame, missing, examples, n, [&](const Lapack<double> &lapack, int64_t k) {
       Scratch<double> own(elements), found(2 * (n + elements));
@@ -247,7 +250,7 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_eig(const int64_t *words) {
       if (!isFinite(own.get(), elements))
         std::fill_n(found.get(), 2 * (n + elements), kNaN);
       else if (!eigenpairs(lapack, own.get(), n, re, im, vectorsRe, vectorsIm))
-        failure.note(k, 0);
+        failure.note(k);
       narrow(re, results[0].as<T>() + k * n, n);
       narrow(im, results[1].as<T>() + k * n, n);
       narrow(vectorsRe, results[2].as<T>() + k * elements, elements);
@@ -264,7 +267,7 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_schur(const int64_t *words) {
   const int64_t examples = call.number();
   const KernelTensor given = call.tensor(2), t = call.tensor(2), z = call.tensor(2);
   const int64_t n = given.sizes[0], elements = n * n;
-  FirstFailure failure;
+  FirstFailure failure(examples, n);
   dispatchFloat(given.dtype, [&]<typename T>(std::type_identity<T>) {
     forMatrices(frame, missing, examples, n, [&](const Lapack<double> &lapack, int64_t k) {
       Scratch<double> own(elements), turned(elements);
@@ -277,7 +280,7 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_schur(const int64_t *words) {
       transpose(own.get(), turned.get(), n);
       const Schur schur(lapack, turned.get(), n);
       if (!schur.converges)
-        failure.note(k, 0);
+        failure.note(k);
       transpose(turned.get(), own.get(), n);
       narrow(own.get(), t.as<T>() + k * elements, elements);
       transpose(schur.vectors.get(), own.get(), n);
@@ -287,6 +290,25 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_schur(const int64_t *words) {
   failure.report(frame, notConverged);
 }
 
+namespace {
+// Whether eigenvalues of one matrix are those of the other one with the other sign, up to the rounding of triangles of
+// this largest element. LAPACK asks for less than an eigenvalue is rounded by.
+bool haveInCommon(const Schur &a, int64_t m, const Schur &b, int64_t n, double largest) {
+  const double least = 4 * std::numeric_limits<double>::epsilon() * std::sqrt(static_cast<double>(m + n)) * largest;
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j)
+      if (std::fabs(a.re[i] + b.re[j]) + std::fabs(a.im[i] + b.im[j]) <= least)
+        return true;
+  return false;
+}
+double largestOf(const double *x, int64_t count) {
+  double largest = 0;
+  for (int64_t e = 0; e < count; ++e)
+    largest = std::max(largest, std::fabs(x[e]));
+  return largest;
+}
+} // namespace
+
 // In column-major order the equation is that of the transposed matrices: B^T X^T + X^T A^T = C^T.
 extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_sylvester(const int64_t *words) {
   KernelCall call(words);
@@ -295,7 +317,7 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_sylvester(const int64_t *words) 
   const int64_t examples = call.number();
   const KernelTensor a = call.tensor(2), b = call.tensor(2), c = call.tensor(2), result = call.tensor(2);
   const int64_t n = a.sizes[0], m = b.sizes[0];
-  Failures failures;
+  Failures failures(examples, n);
   dispatchFloat(a.dtype, [&]<typename T>(std::type_identity<T>) {
     forMatrices(frame, missing, examples, n && m ? std::max(n, m) : 0, [&](const Lapack<double> &lapack, int64_t k) {
       Scratch<double> right(n * n), left(m * m), x(m * n), product(m * n);
@@ -324,9 +346,10 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_sylvester(const int64_t *words) 
                    &info, 1, 1);
       between("N", "T");
       if (!ofLeft.converges || !ofRight.converges)
-        failures.notConverged.note(k, 0);
-      else if (info != 0)
-        failures.other.note(k, 0);
+        failures.notConverged.note(k);
+      else if (info != 0 || haveInCommon(ofLeft, m, ofRight, n,
+                                         std::max(largestOf(left.get(), m * m), largestOf(right.get(), n * n))))
+        failures.other.note(k);
       for (int64_t i = 0; i < n * m; ++i)
         to[i] = static_cast<T>(x[i] / scale);
     });

@@ -37,18 +37,21 @@ private:
     return function != nullptr;
   }
   template <typename T> bool findAll(Lapack<T> &functions, const std::string &type) const {
-    return find(functions.gemm, type + "gemm_") && find(functions.trsm, type + "trsm_") &&
+    return find(functions.gemv, type + "gemv_") && find(functions.trsv, type + "trsv_") &&
+           find(functions.gemm, type + "gemm_") && find(functions.trsm, type + "trsm_") &&
            find(functions.potrf, type + "potrf_") && find(functions.getrf, type + "getrf_") &&
-           find(functions.laswp, type + "laswp_") && find(functions.gelqf, type + "gelqf_") &&
-           find(functions.orglq, type + "orglq_") && find(functions.syevd, type + "syevd_") &&
-           find(functions.gesdd, type + "gesdd_") && find(functions.geev, type + "geev_") &&
-           find(functions.gees, type + "gees_") && find(functions.trsyl, type + "trsyl_");
+           find(functions.geqrf, type + "geqrf_") && find(functions.symv, type + "symv_") &&
+           find(functions.stedc, type + "stedc_") && find(functions.laed2, type + "laed2_") &&
+           find(functions.laed4, type + "laed4_") && find(functions.bdsdc, type + "bdsdc_") &&
+           find(functions.syevd, type + "syevd_") && find(functions.gesdd, type + "gesdd_") &&
+           find(functions.geev, type + "geev_") && find(functions.gees, type + "gees_") &&
+           find(functions.trsyl, type + "trsyl_");
   }
   template <typename R> bool findAll(Lapack<std::complex<R>> &functions, const std::string &type) const {
-    return find(functions.gemm, type + "gemm_") && find(functions.trsm, type + "trsm_") &&
+    return find(functions.gemv, type + "gemv_") && find(functions.trsv, type + "trsv_") &&
+           find(functions.gemm, type + "gemm_") && find(functions.trsm, type + "trsm_") &&
            find(functions.potrf, type + "potrf_") && find(functions.getrf, type + "getrf_") &&
-           find(functions.laswp, type + "laswp_") && find(functions.gelqf, type + "gelqf_") &&
-           find(functions.orglq, type + "unglq_") && find(functions.heevd, type + "heevd_") &&
+           find(functions.geqrf, type + "geqrf_") && find(functions.heevd, type + "heevd_") &&
            find(functions.gesdd, type + "gesdd_") && find(functions.geev, type + "geev_") &&
            find(functions.gees, type + "gees_") && find(functions.trsyl, type + "trsyl_");
   }

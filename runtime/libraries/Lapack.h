@@ -23,7 +23,11 @@ using LapackText = const char *;
 template <typename T> struct Lapack {
   using Size = const LapackInt *;
   using Length = std::size_t;
-  // Level 3 of BLAS.
+  // Levels 2 and 3 of BLAS.
+  void (*gemv)(LapackText trans, Size m, Size n, const T *alpha, const T *a, Size lda, const T *x, Size incx,
+               const T *beta, T *y, Size incy, Length);
+  void (*trsv)(LapackText uplo, LapackText trans, LapackText diag, Size n, const T *a, Size lda, T *x, Size incx,
+               Length, Length, Length);
   void (*gemm)(LapackText, LapackText, Size m, Size n, Size k, const T *alpha, const T *a, Size lda, const T *b,
                Size ldb, const T *beta, T *c, Size ldc, Length, Length);
   void (*trsm)(LapackText side, LapackText uplo, LapackText trans, LapackText diag, Size m, Size n, const T *alpha,
@@ -31,9 +35,18 @@ template <typename T> struct Lapack {
   // Factorisations.
   void (*potrf)(LapackText uplo, Size n, T *a, Size lda, LapackInt *info, Length);
   void (*getrf)(Size m, Size n, T *a, Size lda, LapackInt *pivots, LapackInt *info);
-  void (*laswp)(Size n, T *a, Size lda, Size first, Size last, const LapackInt *pivots, Size step);
-  void (*gelqf)(Size m, Size n, T *a, Size lda, T *tau, T *work, Size lwork, LapackInt *info);
-  void (*orglq)(Size m, Size n, Size k, T *a, Size lda, const T *tau, T *work, Size lwork, LapackInt *info);
+  void (*geqrf)(Size m, Size n, T *a, Size lda, T *tau, T *work, Size lwork, LapackInt *info);
+  void (*symv)(LapackText uplo, Size n, const T *alpha, const T *a, Size lda, const T *x, Size incx, const T *beta,
+               T *y, Size incy, Length);
+  void (*stedc)(LapackText compz, Size n, T *d, T *e, T *z, Size ldz, T *work, Size lwork, LapackInt *iwork,
+                Size liwork, LapackInt *info, Length);
+  // Of a tridiagonal matrix that two others are joined to: what is solved already, and one root of what is not.
+  void (*laed2)(LapackInt *k, Size n, Size n1, T *d, T *q, Size ldq, LapackInt *indxq, T *rho, T *z, T *dlamda, T *w,
+                T *q2, LapackInt *indx, LapackInt *indxc, LapackInt *indxp, LapackInt *coltyp, LapackInt *info);
+  void (*laed4)(Size n, Size i, const T *d, const T *z, T *delta, const T *rho, T *dlam, LapackInt *info);
+  // Singular values and vectors of a bidiagonal matrix.
+  void (*bdsdc)(LapackText uplo, LapackText compq, Size n, T *d, T *e, T *u, Size ldu, T *vt, Size ldvt, T *q,
+                LapackInt *iq, T *work, LapackInt *iwork, LapackInt *info, Length, Length);
   void (*syevd)(LapackText jobz, LapackText uplo, Size n, T *a, Size lda, T *values, T *work, Size lwork,
                 LapackInt *iwork, Size liwork, LapackInt *info, Length, Length);
   void (*gesdd)(LapackText jobz, Size m, Size n, T *a, Size lda, T *s, T *u, Size ldu, T *vt, Size ldvt, T *work,
@@ -58,15 +71,17 @@ template <typename R> struct Lapack<std::complex<R>> {
   using T = std::complex<R>;
   using Size = const LapackInt *;
   using Length = std::size_t;
+  void (*gemv)(LapackText trans, Size m, Size n, const T *alpha, const T *a, Size lda, const T *x, Size incx,
+               const T *beta, T *y, Size incy, Length);
+  void (*trsv)(LapackText uplo, LapackText trans, LapackText diag, Size n, const T *a, Size lda, T *x, Size incx,
+               Length, Length, Length);
   void (*gemm)(LapackText, LapackText, Size m, Size n, Size k, const T *alpha, const T *a, Size lda, const T *b,
                Size ldb, const T *beta, T *c, Size ldc, Length, Length);
   void (*trsm)(LapackText side, LapackText uplo, LapackText trans, LapackText diag, Size m, Size n, const T *alpha,
                const T *a, Size lda, T *b, Size ldb, Length, Length, Length, Length);
   void (*potrf)(LapackText uplo, Size n, T *a, Size lda, LapackInt *info, Length);
   void (*getrf)(Size m, Size n, T *a, Size lda, LapackInt *pivots, LapackInt *info);
-  void (*laswp)(Size n, T *a, Size lda, Size first, Size last, const LapackInt *pivots, Size step);
-  void (*gelqf)(Size m, Size n, T *a, Size lda, T *tau, T *work, Size lwork, LapackInt *info);
-  void (*orglq)(Size m, Size n, Size k, T *a, Size lda, const T *tau, T *work, Size lwork, LapackInt *info); // unglq
+  void (*geqrf)(Size m, Size n, T *a, Size lda, T *tau, T *work, Size lwork, LapackInt *info);
   void (*heevd)(LapackText jobz, LapackText uplo, Size n, T *a, Size lda, R *values, T *work, Size lwork, R *rwork,
                 Size lrwork, LapackInt *iwork, Size liwork, LapackInt *info, Length, Length);
   void (*gesdd)(LapackText jobz, Size m, Size n, T *a, Size lda, R *s, T *u, Size ldu, T *vt, Size ldvt, T *work,

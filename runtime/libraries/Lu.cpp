@@ -69,6 +69,16 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_lu_factor(const int64_t *words) 
   auto *order = rows.as<int64_t>();
   dispatchFloat(given.dtype, [&]<typename T>(std::type_identity<T>) {
     T *lu = factors.as<T>();
+    if (n > kMostSmall) {
+      if (const Lapack<T> *lapack = requireLapack<T>(frame, missing, n, kMostSmall)) {
+        OneThread oneThread;
+        parallelFor(examples, 1, [&](int64_t begin, int64_t end) {
+          for (int64_t k = begin; k < end; ++k)
+            largeLu(*lapack, given.as<T>() + k * elements, lu + k * elements, order + k * n, n);
+        });
+      }
+      return;
+    }
     forFactors(given.as<T>(), examples, n, frame, missing, [&](int64_t k, const T *own, const int64_t *ownOrder) {
       std::copy_n(own, elements, lu + k * elements);
       std::copy_n(ownOrder, n, order + k * n);
@@ -89,10 +99,10 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_lu_solve(const int64_t *words) {
   dispatchFloat(factors.dtype, [&]<typename T>(std::type_identity<T>) {
     const T *lu = factors.as<T>(), *b = right.as<T>();
     T *x = result.as<T>();
-    FirstFailure failure;
+    FirstFailure failure(examples, n);
     for (int64_t k = 0; k < examples; ++k)
       if (!isOrder(order + k * n, n))
-        return calque_rt_fail(frame, singular, 0, k);
+        return calque_rt_fail(frame, singular, 0, MatrixFailure::which(k, examples));
     if (n <= kMostSmall) {
       const bool inLanes = n <= kMostInLanes && columns <= kMostInLanes;
       const auto &kernels = inLanes ? smallKernels().of<T>().inLanes : smallKernels().of<T>().single;
@@ -129,7 +139,7 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_matrix_inverse(const int64_t *wo
   dispatchFloat(given.dtype, [&]<typename T>(std::type_identity<T>) {
     const T *a = given.as<T>();
     T *x = result.as<T>();
-    FirstFailure failure;
+    FirstFailure failure(examples, n);
     if (n <= kMostSmall) {
       const bool inLanes = n <= kMostInLanes;
       const auto &kernels = inLanes ? smallKernels().of<T>().inLanes : smallKernels().of<T>().single;
@@ -144,12 +154,7 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_matrix_inverse(const int64_t *wo
       forFactors(a, examples, n, frame, missing, [&](int64_t k, const T *lu, const int64_t *order) {
         if (const int64_t failed = firstZero(lu, n))
           return failure.note(k, failed);
-        T *own = x + k * elements;
-        std::fill_n(own, elements, T(0));
-        for (int64_t i = 0; i < n; ++i)
-          own[i * n + order[i]] = 1;
-        largeTriangularSolve(*Lapack<T>::get(), lu, own, n, n, {true, false, true});
-        largeTriangularSolve(*Lapack<T>::get(), lu, own, n, n, {false, false, false});
+        largeInverse(*Lapack<T>::get(), lu, order, x + k * elements, n);
       });
     }
     failure.report(frame, singular);

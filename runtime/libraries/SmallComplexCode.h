@@ -36,21 +36,13 @@ template <typename V> CALQUE_SMALL Complex<V> inverseOf(Complex<V> a) {
 
 template <typename V>
 CALQUE_SMALL void loadParts(Complex<V> *to, PartsOf<const ElementOf<V>> from, int64_t size, int64_t count) {
-  for (int64_t k = 0; k < LanesOf<V>::count; ++k) {
-    const int64_t example = (k < count ? k : 0) * size;
-    for (int64_t e = 0; e < size; ++e) {
-      laneOf(&to[e].re, 0, k) = from.re[example + e];
-      laneOf(&to[e].im, 0, k) = from.im[example + e];
-    }
-  }
+  load<V, 2>(&to->re, from.re, size, count);
+  load<V, 2>(&to->im, from.im, size, count);
 }
 template <typename V>
 CALQUE_SMALL void storeParts(PartsOf<ElementOf<V>> to, Complex<V> *from, int64_t size, int64_t count) {
-  for (int64_t k = 0; k < count; ++k)
-    for (int64_t e = 0; e < size; ++e) {
-      to.re[k * size + e] = laneOf(&from[e].re, 0, k);
-      to.im[k * size + e] = laneOf(&from[e].im, 0, k);
-    }
+  store<V, 2>(to.re, &from->re, size, count);
+  store<V, 2>(to.im, &from->im, size, count);
 }
 
 //===-- Cholesky and triangles ------------------------------------------------------------------===//
@@ -220,16 +212,17 @@ void complexEigh(PartsOf<const ElementOf<V>> a, ElementOf<V> *values, PartsOf<El
   constexpr int64_t lanes = LanesOf<V>::count;
   auto *m = reinterpret_cast<Complex<V> *>(scratch), *q = m + n * n;
   loadParts(m, a, n * n, count);
-  V largest{}, poison{};
+  V poison{};
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j <= i; ++j) {
       if (i == j)
         m[i * n + i].im = V{};
       const Complex<V> own = m[i * n + j]; // the lower triangle is the one that is given
       m[j * n + i] = conjugate(own);
-      largest = largerPart(own) > largest ? largerPart(own) : largest;
       poison += (own.re + own.im) * splat<V>(0);
     }
+  T back[lanes];
+  const V largest = scaleLanes(&m->re, 2 * n * n, back);
   for (int64_t e = 0; e < n * n; ++e)
     q[e] = {splat<V>(e / n == e % n ? T(1) : T(0)), V{}};
   const V least = largest * splat<V>(kEpsilon<T> / 4);
@@ -282,7 +275,7 @@ void complexEigh(PartsOf<const ElementOf<V>> a, ElementOf<V> *values, PartsOf<El
       diagonal[i] = laneOf(&m[i * n + i].re, 0, k);
     orderOf(diagonal, order, n, false);
     for (int64_t j = 0; j < n; ++j) {
-      values[k * n + j] = diagonal[order[j]] + own;
+      values[k * n + j] = diagonal[order[j]] * back[k] + own;
       for (int64_t i = 0; i < n; ++i) {
         Complex<V> &element = q[order[j] * n + i];
         vectors.re[k * n * n + i * n + j] = laneOf(&element.re, 0, k) + own;
@@ -344,18 +337,13 @@ void complexSvd(PartsOf<const ElementOf<V>> a, PartsOf<ElementOf<V>> u, ElementO
       const T own = largerPart(Complex<T>{a.re[e], a.im[e]});
       largest = own > largest ? own : largest;
     }
-    int exponent = 0;
-    if (largest > 0 && largest * 0 == 0)
-      (void)__builtin_frexp(static_cast<double>(largest), &exponent);
-    constexpr int most = sizeof(T) == sizeof(float) ? 120 : 1000;
-    exponent = exponent < -most ? -most : exponent;
-    factor[k] = static_cast<T>(__builtin_ldexp(1.0, exponent));
-    const T inverse = static_cast<T>(__builtin_ldexp(1.0, -exponent));
+    const Scale<T> scale = scaleOf(largest);
+    factor[k] = scale.back;
     for (int64_t i = 0; i < m; ++i)
       for (int64_t j = 0; j < n; ++j) {
         const int64_t from = first + (turned ? j * m + i : i * n + j);
-        laneOf(&g[j * m + i].re, 0, k) = a.re[from] * inverse;
-        laneOf(&g[j * m + i].im, 0, k) = a.im[from] * inverse;
+        laneOf(&g[j * m + i].re, 0, k) = a.re[from] * scale.first * scale.second;
+        laneOf(&g[j * m + i].im, 0, k) = a.im[from] * scale.first * scale.second;
       }
   }
   V poison{};
@@ -364,7 +352,7 @@ void complexSvd(PartsOf<const ElementOf<V>> a, PartsOf<ElementOf<V>> u, ElementO
   for (int64_t e = 0; e < n * n; ++e)
     w[e] = {splat<V>(e / n == e % n ? T(1) : T(0)), V{}};
   const V epsilon = splat<V>(kEpsilon<T> * static_cast<T>(m));
-  const V least = splat<V>(T(4) * static_cast<T>(m) * kEpsilon<T> * kEpsilon<T>);
+  const V least = splat<V>(T(16) * static_cast<T>(m) * kEpsilon<T> * kEpsilon<T>);
   bool isRotated = true;
   V rotated{}; // in the last sweep
   int sweep = 0;

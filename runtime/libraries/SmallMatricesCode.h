@@ -59,18 +59,114 @@ template <typename V> CALQUE_SMALL V splat(ElementOf<V> x) {
     return V{} + x;
 }
 
-// Elements of examples, one behind another, into lanes and back. Lanes without an example have those of the first one.
-template <typename V> CALQUE_SMALL void load(V *to, const ElementOf<V> *from, int64_t size, int64_t count) {
-  for (int64_t k = 0; k < LanesOf<V>::count; ++k) {
-    const ElementOf<V> *example = from + (k < count ? k : 0) * size;
-    for (int64_t e = 0; e < size; ++e)
-      laneOf(to, e, k) = example[e];
+// Four elements at any address: vectors that all classes of CPUs shuffle in few instructions.
+template <typename T> struct FourOf {
+  typedef T Type __attribute__((vector_size(4 * sizeof(T)), aligned(alignof(T)), may_alias));
+};
+// rows[i][j] becomes rows[j][i].
+template <typename T> CALQUE_SMALL void transposeFour(typename FourOf<T>::Type (&rows)[4]) {
+  typedef T Four __attribute__((vector_size(4 * sizeof(T))));
+  const Four a = rows[0], b = rows[1], c = rows[2], d = rows[3];
+  if constexpr (sizeof(T) == sizeof(float)) { // within halves, then whole halves
+    const Four ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), abHigh = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    const Four cd = __builtin_shufflevector(c, d, 0, 4, 1, 5), cdHigh = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    rows[0] = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+    rows[1] = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+    rows[2] = __builtin_shufflevector(abHigh, cdHigh, 0, 1, 4, 5);
+    rows[3] = __builtin_shufflevector(abHigh, cdHigh, 2, 3, 6, 7);
+  } else {
+    const Four even = __builtin_shufflevector(a, b, 0, 4, 2, 6), odd = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+    const Four evenOf = __builtin_shufflevector(c, d, 0, 4, 2, 6), oddOf = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+    rows[0] = __builtin_shufflevector(even, evenOf, 0, 1, 4, 5);
+    rows[1] = __builtin_shufflevector(odd, oddOf, 0, 1, 4, 5);
+    rows[2] = __builtin_shufflevector(even, evenOf, 2, 3, 6, 7);
+    rows[3] = __builtin_shufflevector(odd, oddOf, 2, 3, 6, 7);
   }
 }
-template <typename V> CALQUE_SMALL void store(ElementOf<V> *to, const V *from, int64_t size, int64_t count) {
-  for (int64_t k = 0; k < count; ++k)
+
+// Elements of examples, one behind another, into lanes and back, four elements of four examples at once. Lanes without
+// an example have those of the first one. Vectors are `step` apart.
+template <typename V, int64_t step = 1>
+CALQUE_SMALL void load(V *to, const ElementOf<V> *from, int64_t size, int64_t count) {
+  using T = ElementOf<V>;
+  constexpr int64_t lanes = LanesOf<V>::count;
+  int64_t e = 0;
+  if constexpr (lanes % 4 == 0)
+    for (; count == lanes && e + 4 <= size; e += 4)
+      for (int64_t k = 0; k < lanes; k += 4) {
+        typename FourOf<T>::Type rows[4];
+        for (int64_t i = 0; i < 4; ++i)
+          rows[i] = *reinterpret_cast<const typename FourOf<T>::Type *>(from + (k + i) * size + e);
+        transposeFour<T>(rows);
+        for (int64_t i = 0; i < 4; ++i)
+          *reinterpret_cast<typename FourOf<T>::Type *>(&laneOf(to, (e + i) * step, k)) = rows[i];
+      }
+  for (; e < size; ++e)
+    for (int64_t k = 0; k < lanes; ++k)
+      laneOf(to, e * step, k) = from[(k < count ? k : 0) * size + e];
+}
+template <typename V, int64_t step = 1>
+CALQUE_SMALL void store(ElementOf<V> *to, const V *from, int64_t size, int64_t count) {
+  using T = ElementOf<V>;
+  constexpr int64_t lanes = LanesOf<V>::count;
+  const T *elements = reinterpret_cast<const T *>(from);
+  int64_t e = 0;
+  if constexpr (lanes % 4 == 0)
+    for (; count == lanes && e + 4 <= size; e += 4)
+      for (int64_t k = 0; k < lanes; k += 4) {
+        typename FourOf<T>::Type rows[4];
+        for (int64_t i = 0; i < 4; ++i)
+          rows[i] = *reinterpret_cast<const typename FourOf<T>::Type *>(elements + (e + i) * step * lanes + k);
+        transposeFour<T>(rows);
+        for (int64_t i = 0; i < 4; ++i)
+          *reinterpret_cast<typename FourOf<T>::Type *>(to + (k + i) * size + e) = rows[i];
+      }
+  for (; e < size; ++e)
+    for (int64_t k = 0; k < count; ++k)
+      to[k * size + e] = elements[e * step * lanes + k];
+}
+
+//===-- Scales ----------------------------------------------------------------------------------===//
+
+// The power of 2 that brings a finite magnitude between 1 and 2, in two steps, as that of the least numbers is none of
+// the type; and its inverse. No power of 2 for 0, infinity and NaN.
+template <typename T> struct Scale {
+  T first, second, back;
+};
+template <typename T> CALQUE_SMALL Scale<T> scaleOf(T largest) {
+  int exponent = 1;
+  if (largest > 0 && largest * 0 == 0)
+    (void)__builtin_frexp(static_cast<double>(largest), &exponent);
+  --exponent;
+  const int half = exponent / 2;
+  return {static_cast<T>(__builtin_ldexp(1.0, -half)), static_cast<T>(__builtin_ldexp(1.0, half - exponent)),
+          static_cast<T>(__builtin_ldexp(1.0, exponent))};
+}
+
+// Within these, neither sums of magnitudes and products with numbers near 1 leave the range, nor does the rounding of
+// subnormal numbers count.
+template <typename T> constexpr T kLeastUnscaled = static_cast<T>(sizeof(T) == sizeof(float) ? 0x1p-90 : 0x1p-960);
+template <typename T> constexpr T kMostUnscaled = static_cast<T>(sizeof(T) == sizeof(float) ? 0x1p+110 : 0x1p+1000);
+
+// Brings the largest magnitude of each lane near to 1, where it is outside of these bounds, and returns it. Results of
+// a lane are to be multiplied by its number of `back`.
+template <typename V> CALQUE_SMALL V scaleLanes(V *x, int64_t size, ElementOf<V> *back) {
+  using T = ElementOf<V>;
+  V largest{};
+  for (int64_t e = 0; e < size; ++e)
+    largest = magnitude(x[e]) > largest ? magnitude(x[e]) : largest;
+  for (int64_t k = 0; k < LanesOf<V>::count; ++k) {
+    T &own = laneOf(&largest, 0, k);
+    back[k] = 1;
+    if (own == 0 || own * 0 != 0 || (own >= kLeastUnscaled<T> && own <= kMostUnscaled<T>))
+      continue;
+    const Scale<T> scale = scaleOf(own);
     for (int64_t e = 0; e < size; ++e)
-      to[k * size + e] = reinterpret_cast<const ElementOf<V> *>(from)[e * LanesOf<V>::count + k];
+      laneOf(x, e, k) = laneOf(x, e, k) * scale.first * scale.second;
+    own = own * scale.first * scale.second;
+    back[k] = scale.back;
+  }
+  return largest;
 }
 
 //===-- Cholesky --------------------------------------------------------------------------------===//

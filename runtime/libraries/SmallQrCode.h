@@ -26,6 +26,8 @@ void qr(const ElementOf<V> *a, ElementOf<V> *q, ElementOf<V> *r, int64_t m, int6
   V *work = reinterpret_cast<V *>(scratch), *left = work + m * n, *reflections = left + m * columns;
   V *factors = reflections + both * m, *row = factors + both;
   load(work, a, m * n, count);
+  ElementOf<V> back[LanesOf<V>::count];
+  scaleLanes(work, m * n, back); // a product with a reflection would leave the range where R does not, and so would Q
   for (int64_t j = 0; j < both; ++j) {
     V largest{}, sum{};
     for (int64_t i = j; i < m; ++i) {
@@ -56,6 +58,9 @@ void qr(const ElementOf<V> *a, ElementOf<V> *q, ElementOf<V> *r, int64_t m, int6
   for (int64_t i = 0; i < columns; ++i)
     for (int64_t c = 0; c < i && c < n; ++c)
       work[i * n + c] = V{};
+  for (int64_t k = 0; k < count; ++k)
+    for (int64_t e = 0; back[k] != 1 && e < columns * n; ++e)
+      laneOf(work, e, k) *= back[k];
   store(r, work, columns * n, count);
 }
 

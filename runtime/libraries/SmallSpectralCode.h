@@ -63,13 +63,14 @@ void eigh(const ElementOf<V> *a, ElementOf<V> *values, ElementOf<V> *vectors, in
   constexpr int64_t lanes = LanesOf<V>::count;
   V *m = reinterpret_cast<V *>(scratch), *q = m + n * n;
   load(m, a, n * n, count);
-  V largest{}, poison{};
+  V poison{};
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j <= i; ++j) {
       const V own = m[j * n + i] = m[i * n + j]; // the lower triangle is the one that is given
-      largest = magnitude(own) > largest ? magnitude(own) : largest;
       poison += own * splat<V>(0);
     }
+  T back[lanes];
+  const V largest = scaleLanes(m, n * n, back);
   for (int64_t e = 0; e < n * n; ++e)
     q[e] = splat<V>(e / n == e % n ? T(1) : T(0));
   const V least = largest * splat<V>(kEpsilon<T> / 4);
@@ -112,7 +113,7 @@ void eigh(const ElementOf<V> *a, ElementOf<V> *values, ElementOf<V> *vectors, in
       diagonal[i] = laneOf(m, i * n + i, k);
     orderOf(diagonal, order, n, false);
     for (int64_t j = 0; j < n; ++j) {
-      values[k * n + j] = diagonal[order[j]] + own;
+      values[k * n + j] = diagonal[order[j]] * back[k] + own;
       for (int64_t i = 0; i < n; ++i)
         vectors[k * n * n + i * n + j] = laneOf(q, order[j] * n + i, k) + own;
     }
@@ -172,25 +173,20 @@ void svd(const ElementOf<V> *a, ElementOf<V> *u, ElementOf<V> *s, ElementOf<V> *
     T largest = 0;
     for (int64_t e = 0; e < m * n; ++e)
       largest = magnitude(own[e]) > largest ? magnitude(own[e]) : largest;
-    // A power of 2 brings the largest element near to 1, so that no square leaves the range.
-    int exponent = 0;
-    if (largest > 0 && largest * 0 == 0)
-      (void)__builtin_frexp(static_cast<double>(largest), &exponent);
-    constexpr int most = sizeof(T) == sizeof(float) ? 120 : 1000;
-    exponent = exponent < -most ? -most : exponent;
-    factor[k] = static_cast<T>(__builtin_ldexp(1.0, exponent));
-    const T inverse = static_cast<T>(__builtin_ldexp(1.0, -exponent));
+    // No square leaves the range.
+    const Scale<T> scale = scaleOf(largest);
+    factor[k] = scale.back;
     for (int64_t i = 0; i < m; ++i)
       for (int64_t j = 0; j < n; ++j)
-        laneOf(g, j * m + i, k) = own[turned ? j * m + i : i * n + j] * inverse;
+        laneOf(g, j * m + i, k) = own[turned ? j * m + i : i * n + j] * scale.first * scale.second;
   }
   V poison = poisonOf(g, m * n);
   for (int64_t e = 0; e < n * n; ++e)
     w[e] = splat<V>(e / n == e % n ? T(1) : T(0));
   // A product of columns is rounded by as many units as it has terms. What is left of columns that depend on others are
-  // errors of the largest, whose elements are near 1; these have no angle.
+  // errors of the largest, whose elements are below 2; these have no angle.
   const V epsilon = splat<V>(kEpsilon<T> * static_cast<T>(m));
-  const V least = splat<V>(T(4) * static_cast<T>(m) * kEpsilon<T> * kEpsilon<T>);
+  const V least = splat<V>(T(16) * static_cast<T>(m) * kEpsilon<T> * kEpsilon<T>);
   bool isRotated = true;
   V rotated{}; // in the last sweep
   int sweep = 0;

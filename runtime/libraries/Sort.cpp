@@ -1,48 +1,51 @@
-// The order of elements along rows, for argsort.
-#include "runtime/ThreadPool.h"
+// The order of elements along rows: of all, for argsort, and of the first ones, for top_k.
 #include "runtime/libraries/KernelCall.h"
-
-#include <algorithm>
-#include <numeric>
+#include "runtime/libraries/Order.h"
 
 namespace {
+using namespace calque::runtime;
 
-// Whether one element comes before another: NaN is larger than all numbers, and equal to itself.
-template <typename T> bool isLess(T a, T b) {
-  if constexpr (calque::detail::kIsFloating<T>)
-    return a < b || (b != b && a == a);
-  else
-    return a < b;
-}
+// A row of this many elements is sorted by all threads.
+constexpr int64_t kLongRow = 1 << 17;
 
-// Stable, so that the order is one and the same whatever the algorithm. Where there is no memory for a merge, the
-// standard library sorts in place.
-template <typename T> void sortRow(const T *x, int64_t *order, int64_t length, bool descending) {
-  std::iota(order, order + length, 0);
-  if (descending)
-    std::stable_sort(order, order + length, [x](int64_t a, int64_t b) { return isLess(x[b], x[a]); });
-  else
-    std::stable_sort(order, order + length, [x](int64_t a, int64_t b) { return isLess(x[a], x[b]); });
-}
-
-} // namespace
-
-extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_argsort(const int64_t *words) {
-  calque::runtime::KernelCall call(words);
-  const int64_t rows = call.number();
-  const calque::runtime::KernelTensor given = call.tensor(1), result = call.tensor(1);
-  const bool descending = call.number() != 0;
+// The first `count` places of the order of each row.
+void orderRows(int64_t rows, const KernelTensor &given, const KernelTensor &result, int64_t count, bool descending) {
   const int64_t length = given.sizes[0];
+  if (count == 0)
+    return;
   auto *order = result.as<int64_t>();
-  // A piece, which one thread sorts, is many rows or one long one.
+  // A piece, which one thread sorts, is many rows or one.
   constexpr int64_t kPieceElements = 4096;
   const int64_t grain = std::max<int64_t>(1, kPieceElements / std::max<int64_t>(1, length));
   calque::dispatch(given.dtype, [&]<typename T>(std::type_identity<T>) {
     using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
     const auto *x = given.as<Stored>();
-    calque::runtime::parallelFor(rows, grain, [&](int64_t begin, int64_t end) {
+    auto sortRow = [&](int64_t row) { Row(x + row * length, length, descending).first(order + row * count, count); };
+    if (length >= kLongRow && rows < threadCount()) {
+      for (int64_t row = 0; row < rows; ++row)
+        sortRow(row);
+      return;
+    }
+    parallelFor(rows, grain, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row)
-        sortRow(x + row * length, order + row * length, length, descending);
+        sortRow(row);
     });
   });
+}
+
+} // namespace
+
+extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_argsort(const int64_t *words) {
+  KernelCall call(words);
+  const int64_t rows = call.number();
+  const KernelTensor given = call.tensor(1), result = call.tensor(1);
+  orderRows(rows, given, result, given.sizes[0], call.number() != 0);
+}
+
+extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_top_indices(const int64_t *words) {
+  KernelCall call(words);
+  const int64_t rows = call.number();
+  const KernelTensor given = call.tensor(1), result = call.tensor(1);
+  const int64_t count = call.number();
+  orderRows(rows, given, result, count, call.number() != 0);
 }

@@ -4,7 +4,13 @@ file(GLOB CALQUE_LIBRARY_KERNELS CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.c
 # Small matrices and Fourier transforms are worked on by vectors. What each class of CPUs has is compiled alone, for it. Roots of negative numbers
 # set no errno, and no one asks for exceptions of numbers.
 foreach(cpu Baseline Avx2 Avx512)
-  set(options -O3 -fno-math-errno -fno-trapping-math -Wno-psabi)
+  # With sanitizers' checks, GCC would optimise each of these files for minutes.
+  if(CALQUE_SANITIZE)
+    set(level -O1)
+  else()
+    set(level -O3)
+  endif()
+  set(options ${level} -fno-math-errno -fno-trapping-math -Wno-psabi)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND cpu STREQUAL "Avx2")
     list(APPEND options -march=x86-64-v3)
   elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND cpu STREQUAL "Avx512")

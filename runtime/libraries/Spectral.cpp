@@ -1,5 +1,6 @@
 // Orthogonal factors: QR, eigenvalues of symmetric matrices, singular values, pseudo-inverses.
-#include "runtime/libraries/Reflections.h"
+#include "runtime/libraries/Bidiagonal.h"
+#include "runtime/libraries/Tridiagonal.h"
 
 #include <cmath>
 #include <optional>
@@ -22,18 +23,29 @@ template <typename T> void fillNan(T *x, int64_t count) { std::fill_n(x, count, 
 
 //===-- Eigenvalues -----------------------------------------------------------------------------===//
 
+// From this size on, a matrix is shared by threads.
+constexpr int64_t kLeastInTiles = 200;
+
 // False: it does not converge.
 template <typename T> bool largeEigh(const Lapack<T> &lapack, const T *a, T *values, T *vectors, int64_t n) {
   const LapackInt size = lapackInt(n);
+  const bool inTiles = n >= kLeastInTiles;
   Scratch<T> turned(n * n);
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t j = 0; j < n; ++j)
+  bool finite = true;
+  for (int64_t i = 0; i < n; ++i) {
+    if (inTiles)
+      std::copy_n(a + i * n, n, turned.get() + i * n);
+    for (int64_t j = 0; j < n && !inTiles; ++j)
       turned[i * n + j] = j <= i ? a[i * n + j] : a[j * n + i];
-  if (!isFinite(turned.get(), n * n)) {
+    finite = finite && isFinite(a + i * n, i + 1);
+  }
+  if (!finite) {
     fillNan(values, n);
     fillNan(vectors, n * n);
     return true;
   }
+  if (inTiles)
+    return tridiagonalEigh(lapack, turned.get(), values, vectors, n);
   LapackInt info = 0, query = -1, bestInts = 0;
   T best = 0;
   lapack.syevd("V", "U", &size, turned.get(), &size, values, &best, &query, &bestInts, &query, &info, 1, 1);
@@ -51,6 +63,49 @@ template <typename T> bool largeEigh(const Lapack<T> &lapack, const T *a, T *val
 
 //===-- Singular values -------------------------------------------------------------------------===//
 
+// In tiles, of which m >= n rows are those of R, whose U is multiplied by Q.
+template <typename T>
+bool tallSvd(const Lapack<T> &lapack, const T *a, T *u, T *s, T *vh, int64_t m, int64_t n, bool full) {
+  Scratch<T> square(n * n);
+  if (m == n) {
+    copyLarge(a, square.get(), n * n);
+    return bidiagonalSvd(lapack, square.get(), u, s, vh, n);
+  }
+  const int64_t left = full ? m : n;
+  const Scratch<T> q(m * left), r(left * n), inner(n * n);
+  largeQr(lapack, a, q.get(), r.get(), m, n, left);
+  std::copy_n(r.get(), n * n, square.get());
+  if (!bidiagonalSvd(lapack, square.get(), inner.get(), s, vh, n))
+    return false;
+  constexpr int64_t kTile = 128;
+  parallelFor((m + kTile - 1) / kTile, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t tile = begin; tile < end; ++tile) {
+      const int64_t first = tile * kTile, count = std::min(kTile, m - first);
+      const LapackInt columns = lapackInt(n), rows = lapackInt(count), stride = lapackInt(left);
+      const T one = 1, zero = 0, *own = q.get() + first * left;
+      lapack.gemm("N", "N", &columns, &rows, &columns, &one, inner.get(), &columns, own, &stride, &zero,
+                  u + first * left, &stride, 1, 1);
+      for (int64_t i = 0; i < count; ++i)
+        std::copy(own + i * left + n, own + (i + 1) * left, u + (first + i) * left + n);
+    }
+  });
+  return true;
+}
+template <typename T>
+bool svdInTiles(const Lapack<T> &lapack, const T *a, T *u, T *s, T *vh, int64_t m, int64_t n, bool full) {
+  if (m >= n)
+    return tallSvd(lapack, a, u, s, vh, m, n, full);
+  // A^T = V diag(s) U^T
+  const int64_t right = full ? n : m;
+  const Scratch<T> turned(n * m), v(n * right), uh(m * m);
+  transposeBlock(a, n, turned.get(), m, m, n);
+  if (!tallSvd(lapack, turned.get(), v.get(), s, uh.get(), n, m, full))
+    return false;
+  transposeBlock(uh.get(), m, u, m, m, m);
+  transposeBlock(v.get(), right, vh, n, n, right);
+  return true;
+}
+
 // A = U diag(s) V^T is, of LAPACK's transposed matrix, V diag(s) U^T: what it calls U is V^T in row-major order. False:
 // it does not converge.
 template <typename T>
@@ -62,6 +117,8 @@ bool largeSvd(const Lapack<T> &lapack, const T *a, T *u, T *s, T *vh, int64_t m,
     fillNan(vh, right * n);
     return true;
   }
+  if (both >= kLeastInTiles)
+    return svdInTiles(lapack, a, u, s, vh, m, n, full);
   const LapackInt rows = lapackInt(n), columns = lapackInt(m), stride = lapackInt(left);
   Scratch<T> work(m * n);
   std::copy_n(a, m * n, work.get());
@@ -96,7 +153,7 @@ template <typename T, typename Places, typename Done>
 void forSvd(const T *a, int64_t examples, SvdShape shape, int64_t extra, CalqueCallFrame *frame, int32_t notConverged,
             int32_t missing, Places &&places, Done &&done) {
   const int64_t m = shape.m, n = shape.n, tall = std::max(m, n), both = shape.both(), elements = m * n;
-  FirstFailure failure;
+  FirstFailure failure(examples, n);
   if (tall <= kMostRotated) {
     const auto &kernels = smallKernels().of<T>().inLanes;
     const int64_t own = tall * both + both * both, rows = tall * tall;
@@ -108,7 +165,7 @@ void forSvd(const T *a, int64_t examples, SvdShape shape, int64_t extra, CalqueC
           kernels.svd(a + first * elements, to.u, to.s, to.vh, tall, both, m < n, shape.full, count, scratch, failed);
           for (int64_t k = 0; k < count; ++k)
             if (failed[k])
-              failure.note(first + k, 0);
+              failure.note(first + k);
           done(first, count, memory);
         });
   } else if (const Lapack<T> *lapack = requireLapack<T>(frame, missing, tall, kMostRotated)) {
@@ -118,7 +175,7 @@ void forSvd(const T *a, int64_t examples, SvdShape shape, int64_t extra, CalqueC
       for (int64_t k = begin; k < end; ++k) {
         const SvdPlaces<T> to = places(k, memory.get());
         if (both > 0 && !largeSvd(*lapack, a + k * elements, to.u, to.s, to.vh, m, n, shape.full))
-          failure.note(k, 0);
+          failure.note(k);
         if (both == 0 && shape.full) { // identities are orthogonal
           std::fill_n(to.u, m * m, T(0));
           std::fill_n(to.vh, n * n, T(0));
@@ -180,7 +237,7 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_eigh(const int64_t *words) {
   dispatchFloat(given.dtype, [&]<typename T>(std::type_identity<T>) {
     const T *a = given.as<T>();
     T *values = diagonal.as<T>(), *vectors = columns.as<T>();
-    FirstFailure failure;
+    FirstFailure failure(examples, n);
     if (n <= kMostRotated) {
       const auto &kernels = smallKernels().of<T>().inLanes;
       forGroups<T>(examples, true, 2 * elements, 40 * n * elements, [&](int64_t first, int64_t count, T *scratch) {
@@ -188,14 +245,14 @@ extern "C" CALQUE_LIBRARY_KERNEL void calque_rt_eigh(const int64_t *words) {
         kernels.eigh(a + first * elements, values + first * n, vectors + first * elements, n, count, scratch, failed);
         for (int64_t k = 0; k < count; ++k)
           if (failed[k])
-            failure.note(first + k, 0);
+            failure.note(first + k);
       });
     } else if (const Lapack<T> *lapack = requireLapack<T>(frame, missing, n, kMostRotated)) {
       OneThread oneThread;
       parallelFor(examples, 1, [&](int64_t begin, int64_t end) {
         for (int64_t k = begin; k < end; ++k)
           if (!largeEigh(*lapack, a + k * elements, values + k * n, vectors + k * elements, n))
-            failure.note(k, 0);
+            failure.note(k);
       });
     }
     failure.report(frame, notConverged);

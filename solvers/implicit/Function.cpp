@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "calque/transforms.h"
+#include "calque/user_calls.h"
 
 #include <cmath>
 #include <limits>
@@ -46,8 +47,7 @@ void requireCount(const char *what, const char *which, std::int64_t value) {
 }
 
 Tensor callUser(const Map &f, const Tensor &x) {
-  UserCode user;
-  return f(x);
+  return call_user([&] { return f(x); });
 }
 
 FlatFunction::FlatFunction(const char *what, Map f, const Tensor &x) : what_(what), f_(std::move(f)) {

@@ -3,6 +3,7 @@
 #include "calque/arrays.h"
 #include "calque/assertions.h"
 #include "calque/custom_gradient.h"
+#include "calque/user_calls.h"
 #include "iterative/Iterative.h"
 
 #include <array>
@@ -211,8 +212,7 @@ Tensor detail::customLinearSolve(const LinearMap &product, const Tensor &b, cons
   const Map transposed = isSymmetric ? map : transposedOf(map, b);
   auto solver = [&](const LinearSolve &by, const Map &with) {
     return [&, with](const Tensor &c) {
-      UserCode user;
-      const Tensor x = by(with, c);
+      const Tensor x = call_user([&] { return by(with, c); });
       if (x.dtype() != b.dtype() || x.rank() != b.rank() || !x.shape().is_compatible_with(b.shape()))
         throw ShapeError(absl::StrCat(what, ": the solver returns ", describe(x), " for b of ", describe(b),
                                       ", and must return its shape"),
@@ -235,11 +235,7 @@ Tensor detail::customRoot(const LinearMap &f, const Tensor &x0,
   requireFunction(what, "the solver", static_cast<bool>(solve));
   const Map map = checkedMap(what, "the function", f, x0);
   const Tensor start = stop_gradient(x0);
-  Tensor x;
-  {
-    UserCode user;
-    x = stop_gradient(solve(map, start));
-  }
+  const Tensor x = stop_gradient(call_user([&] { return solve(map, start); }));
   if (x.dtype() != x0.dtype() || x.rank() != x0.rank() || !x.shape().is_compatible_with(x0.shape()))
     fail<ShapeError>(absl::StrCat(what, ": the solver returns ", describe(x), " for x0 of ", describe(x0),
                                   ", and must return its shape"));
@@ -258,10 +254,7 @@ Tensor detail::customRoot(const LinearMap &f, const Tensor &x0,
   const Map product = [&](const Tensor &v) { return jvp(map, x, v).second; };
   const Map transposed = [&](const Tensor &v) { return vjp(map, x).second(v); };
   auto solver = [&](const Map &with) {
-    return [&, with](const Tensor &c) {
-      UserCode user;
-      return by(with, c);
-    };
+    return [&, with](const Tensor &c) { return call_user([&] { return by(with, c); }); };
   };
   const Map forward = solver(product), backward = solver(transposed);
   auto solveTransposed = [&](const Tensor &c) { return appliedInverse(backward, forward, c, 2); };

@@ -1,5 +1,6 @@
 // The entry of the solver of initial value problems: checks, and the choice of the loop.
 #include "Ode.h"
+#include "calque/user_calls.h"
 
 #include <cmath>
 
@@ -77,10 +78,7 @@ Times checkTimes(const char *function, const Operand &given, DType dtype) {
 
 OdeFunction checkedFunction(const char *function, const OdeFunction &f, const State &y0) {
   return [function, f, y0](const Tensor &t, const State &y) {
-    State made = [&] {
-      UserCode user;
-      return f(t, y);
-    }();
+    State made = call_user([&] { return f(t, y); });
     if (made.size() != y0.size())
       fail<ShapeError>(std::string(function) + ": the right-hand side returned " + std::to_string(made.size()) +
                        " tensors for a state of " + std::to_string(y0.size()));
@@ -195,10 +193,7 @@ OdeResult integrate(const OdeFunction &f, const OdeState &y0, const Operand &ts,
       fail<ValueError>("odeint_events: the capacity of an event is at least 1, unlike " +
                        std::to_string(event.capacity));
     auto g = [&event, dtype = problem.dtype](const Tensor &t, const State &y) {
-      Tensor value = [&] {
-        UserCode user;
-        return event.g(t, y);
-      }();
+      Tensor value = call_user([&] { return event.g(t, y); });
       if (value.dtype() != dtype || value.rank() != 0)
         fail<ShapeError>("odeint_events: the function of an event returned " + describe(value) +
                          "; it returns a scalar of " + name_of(dtype));

@@ -3,6 +3,7 @@
 #include "Quadrature.h"
 #include "calque/control_flow.h"
 #include "calque/custom_gradient.h"
+#include "calque/user_calls.h"
 
 #include <cmath>
 
@@ -56,10 +57,7 @@ Tensor offset(const Tensor &limit, const Tensor &isFinite) {
 
 // Zero, with the derivative of the integral by its limit. The factor 1/2 makes the second derivative right, too.
 Tensor boundary(const QuadFunction &f, const Tensor &limit, const Tensor &inside) {
-  auto at = [&](const Tensor &x) {
-    UserCode user;
-    return f(x);
-  };
+  auto at = [&](const Tensor &x) { return call_user([&] { return f(x); }); };
   const Tensor fixed = stop_gradient(limit);
   const Tensor isFinite = all(isfinite(stop_gradient(at(fixed))));
   // The value where f is finite, whatever the limit is: otherwise 0 times infinity would be NaN.

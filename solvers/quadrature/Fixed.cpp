@@ -1,6 +1,7 @@
 // Gauss-Legendre quadrature, and integrals of samples.
 #include "Quadrature.h"
 #include "calque/transforms.h"
+#include "calque/user_calls.h"
 
 #include <cmath>
 #include <numbers>
@@ -84,10 +85,7 @@ Limits limitsOf(const char *function, const Operand &a, const Operand &b, DType 
 }
 
 Tensor valuesAt(const QuadFunction &f, const Tensor &nodes) {
-  auto own = [&](const Tensor &x) {
-    UserCode user;
-    return f(x);
-  };
+  auto own = [&](const Tensor &x) { return call_user([&] { return f(x); }); };
   return vmap(own)(nodes);
 }
 

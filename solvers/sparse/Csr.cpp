@@ -104,6 +104,9 @@ namespace {
 Csr scaled(const char *what, const Csr &a, const Operand &given, std::int64_t size, const Tensor &places) {
   CallSite site(given.where(), what);
   const Tensor factors = given.toTensor(a.values().dtype());
+  if (factors.dtype() != a.values().dtype())
+    fail<DTypeError>(absl::StrCat(what, ": the values are ", describe(a.values()), " and the factors ",
+                                  describe(factors), "; they must have one element type"));
   if (factors.rank() != 1 || (factors.size().is_known() && factors.size() != size))
     fail<ShapeError>(absl::StrCat(what, ": the factors are ", describe(factors), ", and must be a vector of ", size));
   return Csr(a.values() * gather(factors, places), a.pattern());
@@ -127,11 +130,16 @@ Tensor spread(const Csr &from, const Pattern &to) {
   return gather(pad(from.values(), {0}, {1}), detail::toTensor(places, {to.size()}));
 }
 
-Csr combined(const char *what, const Csr &a, const Csr &b, double sign) {
+Csr combined(const char *what, const CsrOperand &left, const CsrOperand &right, double sign) {
+  CallSite site(left.where(), what);
+  const Csr &a = left.matrix(), &b = right.matrix();
   const Pattern &p = a.pattern(), &q = b.pattern();
   if (p.rows() != q.rows() || p.columns() != q.columns())
-    fail<ShapeError>(absl::StrCat(what, ": matrices [", p.rows(), ",", p.columns(), "] and [", q.rows(), ",",
-                                  q.columns(), "] have different shapes"));
+    fail<ShapeError>(absl::StrCat(what, ": takes two matrices of one shape, and these are [", p.rows(), ",",
+                                  p.columns(), "] and [", q.rows(), ",", q.columns(), "]"));
+  if (a.values().dtype() != b.values().dtype())
+    fail<DTypeError>(absl::StrCat(what, ": the values are ", describe(a.values()), " and ", describe(b.values()),
+                                  "; they must have one element type"));
   if (p == q)
     return Csr(a.values() + sign * b.values(), p);
   std::vector<std::int64_t> rowOf, columnOf;
@@ -211,14 +219,18 @@ Coo to_coo(const Csr &a) {
   return {a.values(), rows, a.pattern().indices(), {a.pattern().rows(), a.pattern().columns()}};
 }
 
-Csr operator+(const Csr &a, const Csr &b) { return combined("Csr", a, b, 1); }
-Csr operator-(const Csr &a, const Csr &b) { return combined("Csr", a, b, -1); }
-Csr operator*(const Csr &a, const Operand &factor) {
-  CallSite site(factor.where(), "Csr");
+Csr operator+(const CsrOperand &a, const CsrOperand &b) { return combined("Csr +", a, b, 1); }
+Csr operator-(const CsrOperand &a, const CsrOperand &b) { return combined("Csr -", a, b, -1); }
+Csr operator*(const CsrOperand &left, const Operand &factor) {
+  CallSite site(left.where(), "Csr *");
+  const Csr &a = left.matrix();
   const Tensor by = factor.toTensor(a.values().dtype());
   if (by.rank() != 0)
-    fail<ShapeError>(absl::StrCat("Csr: a matrix is multiplied by a scalar, not ", describe(by),
+    fail<ShapeError>(absl::StrCat("Csr *: a matrix is multiplied by a scalar, not ", describe(by),
                                   "; a(x) is the product with a vector"));
+  if (by.dtype() != a.values().dtype())
+    fail<DTypeError>(absl::StrCat("Csr *: the values are ", describe(a.values()), " and the factor ", describe(by),
+                                  "; they must have one element type"));
   return Csr(a.values() * by, a.pattern());
 }
 

@@ -3,11 +3,13 @@
 #include "calque/call_site.h"
 #include "calque/function.h"
 #include "calque/init_scope.h"
+#include "calque/user_calls.h"
 #include "sparse/Compressed.h"
 
 #include <map>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 namespace calque::sparse::detail {
 
@@ -28,8 +30,23 @@ struct Compressed::State {
   std::shared_ptr<const Colours> coloursFor(const Bound &f, const Tensor &x, const FurtherArguments &others);
 };
 
+// Looks for patterns in the runs of one capture of C++ loops, each of which makes the derivative anew.
+constexpr int kMostInCapture = 300;
+void countInCapture(const char *what) {
+  thread_local std::uint64_t capture = 0;
+  thread_local int count = 0;
+  const std::uint64_t now = capture_in_progress();
+  if (std::exchange(capture, now) != now)
+    count = 0;
+  if (now && ++count > kMostInCapture)
+    fail<StateError>(absl::StrCat(what, ": the pattern is looked for more than ", kMostInCapture,
+                                  " times while C++ loops are captured, each time that the derivative is made; make it "
+                                  "outside of the traced function, or give a pattern"));
+}
+
 // The pattern is found apart from a function that is being traced, which has no values yet.
 Pattern Compressed::State::find(const Bound &f, const Tensor &x, const std::vector<Tensor> &others) const {
+  countInCapture(what);
   if (executing_eagerly())
     return foundPattern(what, isHessian, f, x, others);
   try {

@@ -110,8 +110,15 @@ const Operation &substitutionFor(const TriangularSolveOptions &options) {
           const Tensor x = op({in[0], in[1], in[2], in[3], reshape(transpose(in[4], {1, 0, 2}), {n, count * k})})[0];
           return {transpose(reshape(x, {n, count, k}), {1, 0, 2})};
         }
+        const std::int64_t examples = in[0].shape()[0];
+        if (examples == 0) {
+          Shape none = in[4].shape();
+          if (!batched[4])
+            none.insert(none.begin(), 0);
+          return {zeros(none, in[4].dtype())};
+        }
         std::vector<Tensor> made;
-        for (std::int64_t at = 0; at < std::int64_t(in[0].shape()[0]); ++at)
+        for (std::int64_t at = 0; at < examples; ++at)
           made.push_back(op({gather(in[0], at), in[1], in[2], in[3], batched[4] ? gather(in[4], at) : in[4]})[0]);
         return {stack(made)};
       };
@@ -311,13 +318,17 @@ Tensor triangular_solve(const Csr &a, const Operand &right, TriangularSolveOptio
 std::function<Tensor(const Tensor &)> incomplete_cholesky(const Csr &a, SourceLocation where) {
   CallSite site(where, "incomplete_cholesky");
   const Csr l = factorsOf("incomplete_cholesky", a, true);
-  return [l](const Tensor &v) { return triangular_solve(l, triangular_solve(l, v), {.transpose = true}); };
+  return [l, where](const Tensor &v) {
+    CallSite line(where, "incomplete_cholesky"); // what takes the function has no line for it
+    return triangular_solve(l, triangular_solve(l, v), {.transpose = true});
+  };
 }
 
 std::function<Tensor(const Tensor &)> incomplete_lu(const Csr &a, SourceLocation where) {
   CallSite site(where, "incomplete_lu");
   const Csr lu = factorsOf("incomplete_lu", a, false);
-  return [lu](const Tensor &v) {
+  return [lu, where](const Tensor &v) {
+    CallSite line(where, "incomplete_lu");
     return triangular_solve(lu, triangular_solve(lu, v, {.unit_diagonal = true}), {.lower = false});
   };
 }

@@ -106,6 +106,26 @@ TEST(ArraysSequences, Polynomials) {
                   "polyval: the number of coefficients must be known while tracing");
 }
 
+// NumPy's order of the elements beside the one at kth is another one, so that these are compared with what is promised.
+TEST(ArraysSequences, Partitions) {
+  const Tensor x = tensor({5.0f, 2.0f, 9.0f, 2.0f, -1.0f, 7.0f}, {2, 3});
+  for (bool compiled : {false, true})
+    for (std::int64_t kth : {0, 1, -1}) {
+      auto both = [=](const Tensor &x) { return std::pair(partition(x, kth), argpartition(x, kth)); };
+      const auto [values, indices] = compiled ? function(both)(x) : both(x);
+      EXPECT_EQ(take_along_axis(x, indices, -1).to_vector<float>(), values.to_vector<float>());
+      for (std::int64_t row = 0; row < 2; ++row)
+        for (std::int64_t k = 0; k < 3; ++k) {
+          const float element = values[row][k].item<float>(), middle = values[row][kth].item<float>();
+          EXPECT_TRUE(k < (kth + 3) % 3 ? element <= middle : element >= middle);
+        }
+    }
+  EXPECT_EQ(partition(tensor({3, 1, 2}), 1)[1].item<std::int32_t>(), 2);
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { partition(x, 3); }),
+                  "partition: there is no place 3 along axis -1 of float32[2,3]");
+  EXPECT_CONTAINS(errorOf<ValueError>([&] { argpartition(x, 0, 2); }), "argpartition: axis 2 is out of range");
+}
+
 TEST(ArraysSequences, LargestAlongAnAxis) {
   check("top_k", [](const Tensors &x) {
     const TopK found = top_k(x[0], 2, 0);

@@ -164,6 +164,28 @@ TEST(ArraysStatistics, Histograms) {
       },
       constant);
   const Tensor x = tensor({0.5f, static_cast<float>(kNaN), 7.0f});
+  check("histogram 2d",
+        [](const Tensors &x) {
+          return Tensors{histogram2d(x[0], x[1], x[2], x[3]).counts,
+                         histogram2d(x[0], x[1], x[2], x[3], {.weights = x[4]}).counts,
+                         histogram2d(x[0], x[1], x[2], x[3], {.density = true}).counts};
+        },
+        {.derivatives = 0, .unknownSizes = false, .vmap = false, .float32 = false});
+  const Tensor edge = arange(2.0f);
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { histogram2d(ones({3}), ones({2}), edge, edge); }),
+                  "histogram2d: x and y must have one shape, not float32[3] and float32[2]");
+  EXPECT_CONTAINS(errorOf<ShapeError>([&] { histogram2d(ones({3}), ones({3}), edge, ones({1, 2})); }),
+                  "histogram2d: the edges must be a vector, not float32[1,2]");
+  EXPECT_CONTAINS(errorOf<DTypeError>([&] { histogram2d(ones({3}), ones({3}, DType::Float64), edge, arange(2.0)); }),
+                  "histogram2d: takes tensors of one type, not float32[3] and float64[3]; there is no implicit "
+                  "conversion, use cast");
+  // Bins of equal width: numbers at and next to each edge.
+  for (double high : {1.0, 3.0, 1e-3}) {
+    const Tensor edges = histogram(zeros({1}), 37, {.range = {{0.1 * high, high}}}).edges;
+    const Tensor around = concat({edges, nextafter(edges, -1.0f), nextafter(edges, 9.0f), edges * 0.99f}, 0);
+    const Tensor equal = histogram(around, 37, {.range = {{0.1 * high, high}}}).counts;
+    EXPECT_EQ(equal.to_vector<std::int64_t>(), histogram(around, edges).counts.to_vector<std::int64_t>());
+  }
   EXPECT_EQ(histogram(x, tensor({0.0f, 1.0f})).counts.to_vector<std::int64_t>(), (std::vector<std::int64_t>{1}));
   EXPECT_CONTAINS(errorOf<ShapeError>([&] { histogram(x, ones({1, 2})); }),
                   "histogram: the edges must be a vector, not float32[1,2]");

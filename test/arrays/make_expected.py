@@ -213,6 +213,10 @@ case("bincount", lambda x: [np.bincount(x), np.bincount(x, minlength=9), np.binc
 case("bincount weights", lambda x, w: np.bincount(x, w), numbers, (6,))
 case("histogram edges", lambda x, e, w: [np.histogram(x, e)[0], np.histogram(x, e, weights=w)[0], np.histogram(x, e, density=True)[0]],
      np.asarray([-1, 0, 0.25, 0.5, 0.75, 1, 2, 1]), np.asarray([0, 0.25, 0.6, 1]), (8,))
+case("histogram 2d", lambda x, y, e, f, w: [np.histogram2d(x, y, [e, f])[0].astype(np.int64), np.histogram2d(x, y, [e, f], weights=w)[0],
+                                            np.histogram2d(x, y, [e, f], density=True)[0]],
+     np.asarray([0.1, 0.5, 0.5, 1, 0, -0.2, 0.75, 0.3]), np.asarray([0, 1, -1, 0.25, 0.5, 0.1, -0.5, 1.5]), np.asarray([0, 0.5, 1.0]),
+     np.asarray([-1, 0, 0.5, 1.0]), np.asarray([1, 2, 3, 4, 5, 6, 7, 8.0]))
 case("histogram range", lambda x: [*np.histogram(x, 4, (0, 1)), np.histogram(x, 3, density=True)[0]], np.asarray([-1, 0, 0.25, 0.5, 0.75, 1, 2, 1]))
 case("segments", lambda x, i: [np.stack([x[i == k].sum(0) for k in range(4)]),
                                np.stack([x[i == k].max(0, initial=-math.inf) for k in range(4)]),

@@ -126,6 +126,31 @@ TEST(JacobianModes, KeepWhatTheTapeMeans) {
   expectClose(function(jacobian(branch))(-x), jacobian(branch)(-x));
 }
 
+// In C++ loops and branches on tensors, too: what a Jacobian keeps for each iteration is nothing.
+TEST(JacobianModes, AreChosenInNativeLoops) {
+  auto flow = [](const Tensor &x) {
+    Tensor y = x, sums = zeros({4, 2, 3}, DType::Float64), i = scalar<std::int64_t>(0);
+    while (i < 5) {
+      sums = sums + jacobian(path)(y);
+      if (sum(sums) > 0.3)
+        y = y + 0.1 * sum(sums);
+      else
+        y = y - 0.2 * sum(square(jacobian(path)(y)));
+      i = i + 1;
+    }
+    for (Tensor row : numbers({3, 3}, 0.4))
+      sums = sums * 0.5 + jacobian(path)(row * y);
+    return sums;
+  };
+  const Tensor x = numbers({3}, 2), eager = flow(x);
+  auto compiled = function(flow);
+  expectClose(compiled(x), eager);
+  EXPECT_EQ(count(compiled.ir("simplified", x), "stack_push"), 0u);
+  // As a part of what is differentiated.
+  auto size = [&](const Tensor &at) { return sum(square(flow(at))); };
+  expectClose(function(grad(size))(x), byDifferences(size, x), 1e-6);
+}
+
 // The source of fewer elements by C++ branches and loops.
 TEST(JacobianModes, GoThroughNativeLoops) {
   auto f = [](const Tensor &x) {

@@ -127,6 +127,44 @@ TEST(OpenSizes, ShapesArePassedOn) {
   }
 }
 
+// Real and complex results of sizes that complex tensors have.
+TEST(OpenSizes, ShapesOfComplexTensorsArePassedOn) {
+  const std::vector<Unary> bodies = {
+      [](const Tensor &z) { return z + zeros(z.shape(), z.dtype()); },
+      [](const Tensor &z) { return ones(z.shape(), DType::Int64); },
+      [](const Tensor &z) { return full({z.shape()[1], z.shape()[0]}, sum(z), z.dtype()); },
+      [](const Tensor &z) { return full(z.shape(), sum(real(z)), DType::Float32); },
+      [](const Tensor &z) { return zeros({z.size(), 2}); },
+      [](const Tensor &z) { return broadcast_to(sum(z, {0}), z.shape()); },
+      [](const Tensor &z) { return broadcast_to(scalar(7), {z.shape()[0]}); },
+      [](const Tensor &z) { return reshape(transpose(z), z.shape()); },
+      [](const Tensor &z) { return reshape(concat({real(z), imag(z)}, 1), {z.shape()[0], 2, 2}); },
+      [](const Tensor &z) { return iota(z.shape(), DType::Int32, 1) + iota(z.shape(), DType::Int32); },
+      [](const Tensor &z) { return z * cast(iota({z.shape()[0], 1}, DType::Int64), z.dtype()); },
+      [](const Tensor &z) { return random::stateless_normal(z.shape(), random::state(3, 1)); },
+      [](const Tensor &z) { return one_hot(tensor<std::int64_t>({0, 9, -1, 2}), z.size(), DType::Bool); },
+      [](const Tensor &z) { return z / cast(cast(z.shape()[0], DType::Float32) + 1, z.dtype()); },
+      [](const Tensor &z) { return real(z) * cast(z.size(), DType::Float32); },
+  };
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    SCOPED_TRACE("body " + std::to_string(i));
+    auto open = function(
+        [&](const Tensor &z) {
+          const Tensor y = bodies[i](z);
+          return is_complex(y.dtype()) ? stack({real(y), imag(y)}) : y;
+        },
+        {.input_signature = {TensorSpec<>(DType::Complex64, {kDynamic, 2})}});
+    for (const Shape &shape : kRows) {
+      const Tensor z = complex(counting(shape), 1 - counting(shape)), found = open(z), expected = bodies[i](z);
+      const Tensor parts = is_complex(expected.dtype()) ? stack({real(expected), imag(expected)}) : expected;
+      ASSERT_EQ(found.shape(), parts.shape());
+      ASSERT_EQ(found.dtype(), parts.dtype());
+      EXPECT_EQ(valuesOf(found), valuesOf(parts)) << shape;
+    }
+    EXPECT_EQ(open.trace_count(), 1);
+  }
+}
+
 TEST(OpenSizes, OneSizeFollowsFromTheOthers) {
   for (const Unary &body : {
            Unary([](const Tensor &x) { return reshape(x, {x.shape()[0], -1}); }),

@@ -14,7 +14,8 @@ ArrayRef exampleOf(const ArrayRef &operand, std::optional<std::int64_t> axis, st
   if (!axis)
     return operand;
   Shape shape = operand->type.dims;
-  std::int64_t at = normal(*axis, shape.size()), inner = stridesOf(shape)[at], size = shape[at];
+  std::int64_t at = normal(*axis, shape.size()), inner = stridesOf(shape)[at] * partsOf(operand->type.dtype),
+               size = shape[at];
   auto result = std::make_shared<Array>();
   result->type = operand->type;
   result->type.dims.erase(result->type.dims.begin() + at);
@@ -27,7 +28,8 @@ ArrayRef exampleOf(const ArrayRef &operand, std::optional<std::int64_t> axis, st
 ArrayRef stackOf(const std::vector<ArrayRef> &examples, const TensorType &type, std::int64_t axis) {
   auto result = std::make_shared<Array>();
   result->type = type;
-  std::int64_t at = normal(axis, type.dims.size()), inner = stridesOf(type.dims)[at], size = type.dims[at];
+  std::int64_t at = normal(axis, type.dims.size()), inner = stridesOf(type.dims)[at] * partsOf(type.dtype),
+               size = type.dims[at];
   for (std::int64_t i = 0; i < countOf(type); ++i)
     result->elements.push_back(examples[static_cast<std::size_t>(i / inner % size)]
                                    ->elements[static_cast<std::size_t>(i / (inner * size) * inner + i % inner)]);

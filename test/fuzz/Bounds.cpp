@@ -22,21 +22,23 @@ Real distance(Real a, Real b) {
   return std::isnan(d) ? kUnknown : d;
 }
 Real epsilonOf(DType dtype) { // 0 of integers
-  return dispatch(
-      dtype, []<typename T>(std::type_identity<T>) { return static_cast<Real>(std::numeric_limits<T>::epsilon()); });
+  return dispatch(real_of(dtype), []<typename T>(std::type_identity<T>) {
+    return static_cast<Real>(std::numeric_limits<T>::epsilon());
+  });
 }
 Real leastNormalOf(DType dtype) {
-  return dispatch(dtype,
+  return dispatch(real_of(dtype),
                   []<typename T>(std::type_identity<T>) { return static_cast<Real>(std::numeric_limits<T>::min()); });
 }
 Real leastPositiveOf(DType dtype) { return leastNormalOf(dtype) * epsilonOf(dtype); }
 Real largestOf(DType dtype) {
-  return dispatch(dtype,
+  return dispatch(real_of(dtype),
                   []<typename T>(std::type_identity<T>) { return static_cast<Real>(std::numeric_limits<T>::max()); });
 }
 Real leastOf(DType dtype) {
-  return dispatch(
-      dtype, []<typename T>(std::type_identity<T>) { return static_cast<Real>(std::numeric_limits<T>::lowest()); });
+  return dispatch(real_of(dtype), []<typename T>(std::type_identity<T>) {
+    return static_cast<Real>(std::numeric_limits<T>::lowest());
+  });
 }
 Real approximation(DType dtype, Real value) {
   if (is_half(dtype)) // as float32, and rounded

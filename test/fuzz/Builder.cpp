@@ -162,7 +162,7 @@ bool Builder::isGood(std::size_t firstValue) const {
       return false;
     for (const Num &element : array.elements)
       if (!std::isfinite(element.value) || !(element.off < 1e-3L * (1 + std::fabs(element.value))) ||
-          (is_floating(array.type.dtype) && std::fabs(element.value) > 1e5L))
+          (is_inexact(array.type.dtype) && std::fabs(element.value) > 1e5L))
         return false;
   }
   return true;
@@ -171,13 +171,16 @@ bool Builder::isGood(std::size_t firstValue) const {
 //===-- Operations ------------------------------------------------------------------------------===//
 
 void Builder::operation() {
-  static const std::vector<const schema::OperationSchema *> *drawn = [] {
-    auto *list = new std::vector<const schema::OperationSchema *>;
+  using List = std::vector<const schema::OperationSchema *>;
+  auto drawnOf = [](Numbers numbers) {
+    auto *list = new List;
     for (const schema::OperationSchema &schema : schema::operations())
-      if (hookReason(schema.id).empty())
+      if (Strategies::draws(schema.id, numbers))
         list->push_back(&schema);
     return list;
-  }();
+  };
+  static const List *real = drawnOf(Numbers::Wide), *withComplex = drawnOf(Numbers::Complex);
+  const List *drawn = palette.numbers == Numbers::Complex ? withComplex : real;
   for (int attempt = 0; attempt < 6; ++attempt) {
     const schema::OperationSchema *schema = random.of(*drawn);
     // While a tape records, mostly what it follows.
@@ -303,7 +306,7 @@ int Builder::variable(const TensorType &type) {
     return random.of(fitting);
   if (program.variables.size() == 4 || isBody())
     return -1;
-  program.variables.push_back({random.chance(0.3), is_floating(type.dtype) && random.chance(0.8), data(type)});
+  program.variables.push_back({random.chance(0.3), is_inexact(type.dtype) && random.chance(0.8), data(type)});
   interpreter.meaning.variables.push_back(arrayOf(program.variables.back().data));
   return static_cast<int>(program.variables.size()) - 1;
 }
@@ -339,7 +342,7 @@ void Builder::read() {
     return;
   if (!append({OpId::VariableRead, {}, {std::int64_t(index)}, {}, 0, {}}))
     return;
-  if (!tapes.empty() && is_floating(program.variables[index].data.type.dtype) && random.chance(0.7)) {
+  if (!tapes.empty() && is_inexact(program.variables[index].data.type.dtype) && random.chance(0.7)) {
     std::vector<int> &variables = tapes.back().variables;
     if (std::find(variables.begin(), variables.end(), index) == variables.end())
       variables.push_back(index);

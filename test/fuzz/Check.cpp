@@ -37,7 +37,7 @@ std::optional<std::vector<TensorType>> typesOfControlFlow(const Transform &trans
   using Kind = Transform::Kind;
   const TensorType decision{DType::Bool, {}}, index{DType::Int64, {}};
   if (transform.kind == Kind::Branch) {
-    if (others.size() != 1 || others[0].rank() != 0 || is_floating(others[0].dtype) ||
+    if (others.size() != 1 || others[0].rank() != 0 || is_inexact(others[0].dtype) ||
         (others[0] == decision && transform.alternatives.size() != 1))
       return std::nullopt;
     for (const std::shared_ptr<const Program> &alternative : transform.alternatives) {
@@ -118,13 +118,13 @@ std::optional<std::vector<TensorType>> typesOf(Transform &transform, const std::
   std::vector<TensorType> others(operands.begin() + static_cast<std::ptrdiff_t>(count), operands.end());
   if (transform.isControlFlow())
     return typesOfControlFlow(transform, given, others, std::move(results), examples);
+  bool differentiates = transform.kind == Kind::Jvp || transform.kind == Kind::Vjp;
   std::vector<TensorType> arguments, floating;
   for (int argument : argumentsOf(transform)) {
     arguments.push_back(given[static_cast<std::size_t>(argument)]);
-    if (is_floating(arguments.back().dtype))
+    if (differentiates ? is_inexact(arguments.back().dtype) : is_floating(arguments.back().dtype))
       floating.push_back(arguments.back());
   }
-  bool differentiates = transform.kind == Kind::Jvp || transform.kind == Kind::Vjp;
   if (arguments.empty() || (differentiates && floating.size() != arguments.size()))
     return std::nullopt;
   switch (transform.kind) {
@@ -146,7 +146,7 @@ std::optional<std::vector<TensorType>> typesOf(Transform &transform, const std::
     return results;
   case Kind::Vjp:
     for (const TensorType &type : results)
-      if (!is_floating(type.dtype))
+      if (!is_inexact(type.dtype))
         return std::nullopt;
     if (others != results)
       return std::nullopt;
@@ -231,7 +231,7 @@ bool check(Program &program) {
       if (tape.begin < 0 || tape.begin > static_cast<int>(i) || tape.numTargets < 1 || operands.size() < targets)
         return false;
       for (int t = 0; t < tape.numTargets; ++t)
-        if (!is_floating(operands[t].dtype) || (tape.seeded && operands[t] != operands[tape.numTargets + t]))
+        if (!is_inexact(operands[t].dtype) || (tape.seeded && operands[t] != operands[tape.numTargets + t]))
           return false;
       for (std::size_t s = targets; s < operands.size(); ++s)
         step.types.push_back(operands[s]);
@@ -241,7 +241,7 @@ bool check(Program &program) {
         step.types.push_back(program.variables[variable].data.type);
       }
       for (const TensorType &type : step.types)
-        if (!is_floating(type.dtype))
+        if (!is_inexact(type.dtype))
           return false;
       if (step.types.empty())
         return false;

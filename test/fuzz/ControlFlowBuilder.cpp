@@ -78,7 +78,8 @@ bool Builder::drawSlices(Step &step, Transform &transform, int count) {
 }
 
 int Builder::decision() {
-  int value = existing([](const TensorType &type) { return type.dtype != DType::Bool && countOf(type) > 0; });
+  int value = existing(
+      [](const TensorType &type) { return type.dtype != DType::Bool && !is_complex(type.dtype) && countOf(type) > 0; });
   if (value < 0)
     return -1;
   const TensorType scalar{program.typeOf(value).dtype, {}};
@@ -125,7 +126,7 @@ int Builder::resultLike(const TensorType &type, int argument) {
     return argument;
   static const std::vector<OpId> unary = {OpId::Tanh, OpId::Sin, OpId::Sigmoid, OpId::Neg},
                                  binary = {OpId::Add, OpId::Mul, OpId::Sub, OpId::Maximum};
-  bool isUnary = is_floating(type.dtype) && random.chance(0.5);
+  bool isUnary = is_inexact(type.dtype) && random.chance(0.5);
   Step step{isUnary ? random.of(unary) : random.of(binary), {argument}, {}, {}, 0, {}};
   if (type.dtype == DType::Bool)
     step.op = OpId::LogicalNot;

@@ -59,6 +59,13 @@ std::string braces(const Ints &values) {
 }
 
 std::string cppData(const Data &data) {
+  if (is_complex(data.type.dtype)) {
+    const DType part = real_of(data.type.dtype);
+    std::string text = std::string("tensor(std::vector<") + cppType(data.type.dtype) + ">{";
+    for (std::size_t i = 0; i < data.values.size(); i += 2)
+      text += (i ? ", {" : "{") + number(part, data.values[i]) + ", " + number(part, data.values[i + 1]) + "}";
+    return text + "}, Shape" + braces(data.type.dims) + ")";
+  }
   bool same = !data.values.empty();
   for (Real value : data.values)
     same = same && (value == data.values[0] && std::signbit(value) == std::signbit(data.values[0]));

@@ -195,7 +195,7 @@ std::vector<ArrayRef> derivativesOf(const Program &program, const std::vector<Ar
   for (const TensorType &type : types) {
     auto array = std::make_shared<Array>(*zerosOf(type));
     for (Num &element : array->elements)
-      element = is_floating(type.dtype) ? Num{0, kUnknown, kUnknown} : Num();
+      element = is_inexact(type.dtype) ? Num{0, kUnknown, kUnknown} : Num();
     results.push_back(std::move(array));
   }
   return results;

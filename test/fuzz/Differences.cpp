@@ -119,7 +119,7 @@ Elements Differences::derivatives(const Step &step, const Environment &environme
     result.emplace_back(static_cast<std::size_t>(count));
     if (all.empty())
       continue;
-    if (is_floating(inner.typeOf(target).dtype))
+    if (is_inexact(inner.typeOf(target).dtype))
       result.back().assign(at, at + count);
     at += count;
   }
@@ -142,8 +142,11 @@ std::vector<Element> Differences::cotangents(const Environment &base, const Seen
     weights.push_back(base.values[seed]);
   Numbers numbers = numbersOf(weights);
   if (seeds.empty())
-    for (int target : targets)
-      numbers.insert(numbers.end(), static_cast<std::size_t>(countOf(program.typeOf(target))), 1);
+    for (int target : targets) {
+      const TensorType &of = program.typeOf(target);
+      for (std::int64_t e = 0; e < countOf(of); ++e) // of complex numbers, the real parts
+        numbers.push_back(e % partsOf(of.dtype) == 0);
+    }
   return cotangents(base, seen, moved, targets, numbers, type, withDoubt);
 }
 
@@ -188,7 +191,7 @@ std::vector<int> Differences::readsIn(const TapeUse &tape, int end, int variable
 
 bool Differences::passes(const Step &step, int result) {
   return step.op != OpId::VariableRead && passesDerivatives(step) &&
-         is_floating(step.types[static_cast<std::size_t>(result)].dtype);
+         is_inexact(step.types[static_cast<std::size_t>(result)].dtype);
 }
 
 bool Differences::isResultBeside(int value, int step, int end) const {
@@ -351,7 +354,7 @@ bool Differences::isSingularAt(const Environment &base, const Environment *moved
   for (std::size_t o = 0; o < step.operands.size() && isOperation; ++o) {
     int value = step.operands[o];
     const Array &operand = *base.values[value];
-    if (!affected[value] || !is_floating(operand.type.dtype))
+    if (!affected[value] || !is_inexact(operand.type.dtype))
       continue;
     auto at = [&](Real by) {
       Array changed = operand;
@@ -367,7 +370,7 @@ bool Differences::isSingularAt(const Environment &base, const Environment *moved
       operands[o] = &changed;
       std::vector<ArrayRef> results;
       for (std::shared_ptr<Array> &result : computed(step, operands))
-        if (is_floating(result->type.dtype))
+        if (is_inexact(result->type.dtype))
           results.push_back(std::move(result));
       return numbersOf(results);
     };

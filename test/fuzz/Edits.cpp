@@ -165,7 +165,8 @@ Program resized(const Program &program, std::int64_t from, std::int64_t to) {
       if (size == from)
         size = to;
     for (std::int64_t i = 0; i < countOf(smaller.type); ++i) {
-      std::int64_t rest = i, at = 0, stride = 1;
+      const std::int64_t parts = partsOf(data.type.dtype);
+      std::int64_t rest = i / parts, at = i % parts, stride = parts;
       for (std::size_t d = data.type.dims.size(); d-- > 0; stride *= data.type.dims[d]) {
         at += rest % smaller.type.dims[d] * stride;
         rest /= smaller.type.dims[d];

@@ -11,19 +11,30 @@
 namespace calque::fuzz {
 
 Tensor toTensor(const Data &data) {
-  return dispatch(data.type.dtype, [&]<typename T>(std::type_identity<T>) {
+  return dispatch_all(data.type.dtype, [&]<typename T>(std::type_identity<T>) {
     std::vector<T> elements;
-    for (Real value : data.values)
-      elements.push_back(static_cast<T>(value));
+    if constexpr (calque::detail::kIsComplex<T>) {
+      using Part = decltype(T().real());
+      for (std::size_t i = 0; i < data.values.size(); i += 2)
+        elements.emplace_back(static_cast<Part>(data.values[i]), static_cast<Part>(data.values[i + 1]));
+    } else {
+      for (Real value : data.values)
+        elements.push_back(static_cast<T>(value));
+    }
     return tensor(elements, data.type.dims);
   });
 }
 
 Data toData(const Tensor &x) {
   Data data{{x.dtype(), x.shape()}, {}};
-  dispatch(x.dtype(), [&]<typename T>(std::type_identity<T>) {
+  dispatch_all(x.dtype(), [&]<typename T>(std::type_identity<T>) {
     const T *first = x.data<T>();
-    data.values.assign(first, first + std::int64_t(x.size()));
+    if constexpr (calque::detail::kIsComplex<T>) {
+      for (std::int64_t i = 0; i < std::int64_t(x.size()); ++i)
+        data.values.insert(data.values.end(), {static_cast<Real>(first[i].real()), static_cast<Real>(first[i].imag())});
+    } else {
+      data.values.assign(first, first + std::int64_t(x.size()));
+    }
   });
   return data;
 }

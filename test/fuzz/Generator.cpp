@@ -7,6 +7,10 @@
 
 namespace calque::fuzz {
 
+bool isOfComplexNumbers(OpId op) {
+  return op == OpId::ComplexOf || op == OpId::RealPart || op == OpId::ImagPart || op == OpId::Angle || op == OpId::Conj;
+}
+
 bool isOfMatrices(OpId op) { return testing::kOfMatrices.contains(schema::schemaOf(op).mnemonic); }
 
 std::string_view hookReason(OpId op) {
@@ -39,20 +43,21 @@ std::string_view hookReason(OpId op) {
       {"known", "an eager tape makes it, of an operation's results and what they were"},
       {"extern", "the fuzzer defines some of its own"},
       {"ordered_extern", "it has an effect outside of the program"},
-      {"complex", "the fuzzer draws no complex numbers yet"},
-      {"real", "the fuzzer draws no complex numbers yet"},
-      {"imag", "the fuzzer draws no complex numbers yet"},
-      {"angle", "the fuzzer draws no complex numbers yet"},
-      {"conj", "the fuzzer draws no complex numbers yet"},
+      {"complex", "programs with complex numbers have it"},
+      {"real", "programs with complex numbers have it"},
+      {"imag", "programs with complex numbers have it"},
+      {"angle", "programs with complex numbers have it"},
+      {"conj", "programs with complex numbers have it"},
       {"pairs", "the compiler makes it, of complex numbers"},
       {"part_of_pairs", "the compiler makes it, of complex numbers"},
-      {"fourier", "the fuzzer draws no complex numbers yet"},
+      {"linear_recurrence_parts", "the compiler makes it, of complex numbers"},
+      {"fourier", "tests of its own draw complex numbers for it"},
       {"fourier_parts", "the compiler makes it, of complex numbers"},
       {"fourier_pairs", "the compiler makes it, of complex numbers"},
-      {"real_fourier", "the fuzzer draws no complex numbers yet"},
+      {"real_fourier", "tests of its own draw complex numbers for it"},
       {"real_fourier_parts", "the compiler makes it, of complex numbers"},
       {"real_fourier_pairs", "the compiler makes it, of complex numbers"},
-      {"fourier_to_real", "the fuzzer draws no complex numbers yet"},
+      {"fourier_to_real", "tests of its own draw complex numbers for it"},
       {"fourier_to_real_parts", "the compiler makes it, of complex numbers"},
       {"fourier_to_real_pairs", "the compiler makes it, of complex numbers"},
       {"banded_product", "the derivative of banded_solve makes it"},
@@ -106,13 +111,13 @@ bool isLeftOut(OpId op) {
   return isMadeOutside || op == OpId::OrderedExtern || reason.find("complex numbers") != std::string_view::npos;
 }
 
-Generator::Generator(double nativeShare, bool halves)
-    : nativeShare(nativeShare), halves(halves), strategies(std::make_unique<Strategies>()) {}
+Generator::Generator(double nativeShare, Numbers numbers)
+    : nativeShare(nativeShare), numbers(numbers), strategies(std::make_unique<Strategies>(numbers)) {}
 Generator::~Generator() = default;
 
 Made Generator::make(std::uint64_t seed, std::uint64_t palette) {
   if (!pool || pool->seed != palette)
-    pool = std::make_unique<Pool>(*strategies, palette, halves);
+    pool = std::make_unique<Pool>(*strategies, palette, numbers);
   // A draw may come to nothing; the next one of the same seed is tried.
   for (std::uint64_t attempt = 0;; ++attempt) {
     try {

@@ -9,13 +9,11 @@
 
 #include "test/fuzz/Interpreter.h"
 #include "test/fuzz/Random.h"
+#include "test/fuzz/Strategies.h"
 
 #include <memory>
 
 namespace calque::fuzz {
-
-class Strategies;
-struct Pool;
 
 struct Made {
   Program program;
@@ -25,8 +23,7 @@ struct Made {
 class Generator {
 public:
   // `nativeShare`: of the branches and loops. A program with one takes some ten times as long.
-  // `halves`: programs have float16 or bfloat16, and float32, in place of float32 and float64.
-  explicit Generator(double nativeShare = 0.02, bool halves = false);
+  explicit Generator(double nativeShare = 0.02, Numbers numbers = Numbers::Wide);
   ~Generator();
   // The program of a seed; the same in every process. Programs of one palette share types, so that they share eager
   // code.
@@ -34,16 +31,18 @@ public:
 
 private:
   const double nativeShare;
-  const bool halves;
+  const Numbers numbers;
   std::unique_ptr<Strategies> strategies;
   std::unique_ptr<Pool> pool; // of the last palette
 };
 
 // Why an operation is not drawn like others; empty for those that are. Tests print it.
 std::string_view hookReason(OpId op);
-// Whether no program has the operation: one of complex numbers, with an effect outside of the program, or made by
-// functions that are none of the records'.
+// Whether no program of real numbers has the operation: one of complex numbers, with an effect outside of the program,
+// or made by functions that are none of the records'.
 bool isLeftOut(OpId op);
+// Whether it is drawn where programs have complex numbers: what makes them of their parts, or parts of them.
+bool isOfComplexNumbers(OpId op);
 // Whether it factors matrices, or solves with them: no program has it.
 bool isOfMatrices(OpId op);
 

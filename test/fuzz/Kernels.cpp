@@ -56,6 +56,9 @@ bool hasReference(OpId op) { return kernelOf(op) || factsOf(op).reference; }
 
 void evaluate(const Call &call) {
   const schema::OperationSchema &schema = schema::schemaOf(call.step.op);
+  auto isComplex = [](const Array *x) { return is_complex(x->type.dtype); };
+  if (isComplex(&call.result) || std::ranges::any_of(call.x, isComplex))
+    return evaluateComplex(call);
   if (Kernel kernel = kernelOf(call.step.op))
     return kernel(call);
   const Facts &facts = factsOf(call.step.op);

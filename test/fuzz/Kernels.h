@@ -66,6 +66,9 @@ const KernelTable &windowKernels();
 const KernelTable &movementKernels();
 const KernelTable &sourceKernels();
 const KernelTable &specialKernels();
+// Of complex numbers, whose parts alternate in an array's elements.
+void evaluateComplex(const Call &call);
+bool hasComplexReference(OpId op);
 
 //===-- Bounds ----------------------------------------------------------------------------------===//
 

@@ -255,34 +255,55 @@ void scatterNdMax(const Call &call) {
     call.out(i) = through(call, elements[i], largestValue, 0);
 }
 
+// The places of `size` elements in their order. A place is open where its element may change it with another one.
+template <typename At> std::vector<Num> orderOf(const Call &call, std::int64_t size, bool descending, At at) {
+  auto isLess = [](Real a, Real b) { return a < b || (std::isnan(b) && !std::isnan(a)); };
+  std::vector<std::int64_t> order(static_cast<std::size_t>(size));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+    return descending ? isLess(at(b).value, at(a).value) : isLess(at(a).value, at(b).value);
+  });
+  auto isOpen = [&](std::int64_t k, Real Num::*bound) {
+    for (std::int64_t other = 0; other < size; ++other) {
+      Real moved = at(order[k]).*bound + at(order[other]).*bound;
+      if (other != k && moved > 0 && !(distance(at(order[k]).value, at(order[other]).value) > moved))
+        return true;
+    }
+    return false;
+  };
+  std::vector<Num> places;
+  for (std::int64_t k = 0; k < size; ++k)
+    places.push_back({static_cast<Real>(order[k]), call.machine && isOpen(k, &Num::off) ? kUnknown : 0,
+                      call.machine && isOpen(k, &Num::apart) ? kUnknown : 0});
+  return places;
+}
+
 void argSort(const Call &call) {
   const Shape &shape = call.shape();
   std::int64_t axis = normal(call.attribute<std::int64_t>(0), shape.size());
   std::int64_t stride = stridesOf(shape)[axis], size = shape[axis];
-  bool descending = call.attribute<bool>(1);
   for (std::int64_t first = 0; first < call.count(); ++first) {
     if (first / stride % size != 0)
       continue;
     auto at = [&](std::int64_t k) -> const Num & { return call.in(0, first + k * stride); };
-    auto isLess = [](Real a, Real b) { return a < b || (std::isnan(b) && !std::isnan(a)); };
-    std::vector<std::int64_t> order(static_cast<std::size_t>(size));
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
-      return descending ? isLess(at(b).value, at(a).value) : isLess(at(a).value, at(b).value);
-    });
-    // A place is open where its element may change it with another one.
-    auto isOpen = [&](std::int64_t k, Real Num::*bound) {
-      for (std::int64_t other = 0; other < size; ++other) {
-        Real moved = at(order[k]).*bound + at(order[other]).*bound;
-        if (other != k && moved > 0 && !(distance(at(order[k]).value, at(order[other]).value) > moved))
-          return true;
-      }
-      return false;
-    };
+    const std::vector<Num> order = orderOf(call, size, call.attribute<bool>(1), at);
     for (std::int64_t k = 0; k < size; ++k)
-      call.out(first + k * stride) = {static_cast<Real>(order[k]), call.machine && isOpen(k, &Num::off) ? kUnknown : 0,
-                                      call.machine && isOpen(k, &Num::apart) ? kUnknown : 0};
+      call.out(first + k * stride) = order[k];
   }
+}
+
+// As many of the order of each row as the result has.
+void topIndices(const Call &call) {
+  const Shape &shape = call.shape(), &given = call.shape(0);
+  const std::int64_t axis = normal(call.attribute<std::int64_t>(1), shape.size()), stride = stridesOf(given)[axis];
+  const bool descending = call.attribute<bool>(2);
+  for (std::int64_t outer = 0; outer < call.count() / std::max<std::int64_t>(1, shape[axis] * stride); ++outer)
+    for (std::int64_t inner = 0; inner < stride; ++inner) {
+      auto at = [&](std::int64_t k) -> const Num & { return call.in(0, (outer * given[axis] + k) * stride + inner); };
+      const std::vector<Num> order = orderOf(call, given[axis], descending, at);
+      for (std::int64_t k = 0; k < shape[axis]; ++k)
+        call.out((outer * shape[axis] + k) * stride + inner) = order[k];
+    }
 }
 
 void oneHot(const Call &call) {
@@ -324,6 +345,7 @@ const KernelTable &movementKernels() {
       {"take_along_axis", takeAlongAxis},
       {"put_along_axis", putAlongAxis},
       {"argsort", argSort},
+      {"top_indices", topIndices},
       {"gather_nd", gatherNd},
       {"gather_nd_last", gatherNdLast},
       {"scatter_nd_set", scatterNdSet},

@@ -3,12 +3,15 @@
 #include "test/fuzz/Random.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace calque::fuzz {
 
-std::int64_t countOf(const TensorType &type) { return type.numElements(); }
+std::int64_t partsOf(DType dtype) { return is_complex(dtype) ? 2 : 1; }
+std::int64_t countOf(const TensorType &type) { return type.numElements() * partsOf(type.dtype); }
 
 Real roundTo(DType dtype, Real value) {
+  dtype = real_of(dtype);
   if (dtype == DType::Bool)
     return value != 0;
   if (is_floating(dtype))
@@ -329,13 +332,19 @@ Program prune(const Program &program) {
 
 Data dataOf(const schema::ConstantData &constant) {
   Data data{constant.type, {}};
-  std::int64_t count = countOf(constant.type);
+  std::int64_t count = constant.type.numElements();
   std::size_t size = size_of(constant.type.dtype);
   for (std::int64_t i = 0; i < count; ++i) {
     const std::byte *at = constant.bytes.data() + (constant.splat ? 0 : static_cast<std::size_t>(i) * size);
-    dispatch(constant.type.dtype, [&]<typename T>(std::type_identity<T>) {
-      using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
-      data.values.push_back(static_cast<T>(*reinterpret_cast<const Stored *>(at)));
+    dispatch_all(constant.type.dtype, [&]<typename T>(std::type_identity<T>) {
+      if constexpr (calque::detail::kIsComplex<T>) {
+        T number;
+        std::memcpy(&number, at, sizeof(T));
+        data.values.insert(data.values.end(), {static_cast<Real>(number.real()), static_cast<Real>(number.imag())});
+      } else {
+        using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
+        data.values.push_back(static_cast<T>(*reinterpret_cast<const Stored *>(at)));
+      }
     });
   }
   return data;

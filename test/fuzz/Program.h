@@ -35,6 +35,9 @@ struct Data {
 
 // The nearest number that the type has; integers wrap.
 Real roundTo(DType dtype, Real value);
+// 2 of complex numbers, whose parts alternate wherever elements are listed, else 1.
+std::int64_t partsOf(DType dtype);
+// The number of elements; of complex numbers, of their parts.
 std::int64_t countOf(const TensorType &type);
 
 struct Input {

@@ -186,12 +186,9 @@ namespace {
 bool isRefusal(const std::string &error) {
   static const char *const messages[] = {"not known while tracing",
                                          "the state must be int64[2]",
-                                         "window must be known",
+                                         "must be known",
                                          "size that nothing gives",
                                          "leaves more than one size open",
-                                         "size must be known",
-                                         "sizes must be known",
-                                         "the sizes of a step's result must be known",
                                          " in the first branch and ",
                                          ", and the body gives ",
                                          ", and the step gives ",

@@ -173,7 +173,7 @@ private:
       Data data{array.type, {}};
       for (const Num &element : array.elements)
         data.values.push_back(roundTo(
-            array.type.dtype, std::isfinite(element.value) || is_floating(array.type.dtype) ? element.value : 0));
+            array.type.dtype, std::isfinite(element.value) || is_inexact(array.type.dtype) ? element.value : 0));
       changed |= take(withInput(best, value, std::move(data)));
     }
     return changed;

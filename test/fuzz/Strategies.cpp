@@ -16,8 +16,6 @@ std::vector<TensorType> typesIn(const std::string &message) {
   std::vector<TensorType> types;
   for (const DTypeInfo &info : calque::kDTypes) {
     const DType dtype = info.dtype;
-    if (is_complex(dtype))
-      continue;
     std::string name = std::string(name_of(dtype)) + "[";
     for (std::size_t at = message.find(name); at != std::string::npos; at = message.find(name, at + 1)) {
       if (at && std::isalnum(static_cast<unsigned char>(message[at - 1])))
@@ -40,7 +38,7 @@ std::vector<TensorType> typesIn(const std::string &message) {
 
 } // namespace
 
-Palette::Palette(std::uint64_t seed, bool halves) {
+Palette::Palette(std::uint64_t seed, Numbers numbers) : numbers(numbers) {
   Random random(seed);
   bool large = random.chance(0.2);
   mostElements = large ? 6000 : 160;
@@ -65,12 +63,20 @@ Palette::Palette(std::uint64_t seed, bool halves) {
       shapes[rank].push_back(Shape(rank, 1));
   // The types that programs had first are as frequent as all others.
   const DType other = kDTypes[random.below(random.chance(0.6) ? 5 : kNumDTypes)];
-  if (halves)
+  if (numbers == Numbers::Halves)
     half = seed % 2 ? DType::BFloat16 : DType::Float16;
   dtypes = {type(random.chance(0.6) ? DType::Float32 : DType::Float64), type(other)};
+  if (numbers == Numbers::Complex) {
+    const DType complex = random.chance(0.5) ? DType::Complex64 : DType::Complex128;
+    dtypes = {complex, complex, dtypes[1], real_of(complex)};
+  }
 }
 
-Strategies::Strategies() {
+bool Strategies::draws(OpId op, Numbers numbers) {
+  return hookReason(op).empty() || (numbers == Numbers::Complex && isOfComplexNumbers(op));
+}
+
+Strategies::Strategies(Numbers numbers) {
   for (const schema::OperationSchema &schema : schema::operations()) {
     OperationChoices operation;
     operation.operands.fill(Choice(kOperandStrategies));
@@ -86,13 +92,13 @@ Strategies::Strategies() {
   // Fixed: what is learnt here is part of what a seed means.
   Random random(21);
   for (const schema::OperationSchema &schema : schema::operations()) {
-    if (!hookReason(schema.id).empty())
+    if (!draws(schema.id, numbers))
       continue;
     // Of many attributes that fit each other, some calls must have been found.
     int found = 0;
     for (int i = 0; i < 400 || (found < 40 && i < 20000); ++i) {
       if (i % 50 == 0)
-        palette = std::make_unique<Palette>(random.next());
+        palette = std::make_unique<Palette>(random.next(), numbers == Numbers::Complex ? numbers : Numbers::Wide);
       Draw draw;
       bool taken = this->draw(schema, *palette, random, {}, draw) &&
                    countOf(draw.operands.empty() ? TensorType() : draw.operands[0].type) < 10000;
@@ -193,7 +199,20 @@ bool Strategies::draw(const schema::OperationSchema &schema, const Palette &pale
     else
       draw.attributes.push_back(attribute(kind, operation.attributes[a], palette, random, draw));
   }
-  return repair(schema, place, draw, 2);
+  if (!repair(schema, place, draw, 2))
+    return false;
+  // What an index or a condition selects from is seldom of another type than it.
+  if (palette.numbers == Numbers::Complex && draw.operands.size() > 1 && random.chance(0.4)) {
+    Draw changed = draw;
+    // The first one alone, all others, all but the second one, or all but the last one.
+    const int which = random.below(4);
+    for (std::size_t k = 0; k < changed.operands.size(); ++k)
+      if (which == 0 ? k == 0 : which == 1 ? k > 0 : which == 2 ? k != 1 : k + 1 < changed.operands.size())
+        changed.operands[k] = place({palette.dtypes.front(), changed.operands[k].type.dims});
+    if (repair(schema, place, changed, 0))
+      draw = std::move(changed);
+  }
+  return true;
 }
 
 Attribute Strategies::attribute(AttributeKind kind, Choice &choice, const Palette &palette, Random &random,
@@ -220,18 +239,26 @@ Attribute Strategies::attribute(AttributeKind kind, Choice &choice, const Palett
   case AttributeKind::String:
   case AttributeKind::Text:
     return std::string(draw.choose(choice, random) ? "same" : "valid");
-  case AttributeKind::Type:
+  case AttributeKind::Type: // one of the first types, or a complex one
+    if (palette.numbers == Numbers::Complex && random.chance(0.4))
+      return random.chance(0.5) ? DType::Complex64 : DType::Complex128;
     return palette.type(draw.choose(choice, random));
   case AttributeKind::Constant: {
     auto data = std::make_shared<schema::ConstantData>();
     data->type = {random.of(palette.dtypes), palette.shape(random, random.below(3))};
     data->splat = random.chance(0.3);
-    std::int64_t count = data->splat ? 1 : countOf(data->type);
+    std::int64_t count = data->splat ? 1 : data->type.numElements();
     for (std::int64_t i = 0; i < count; ++i) {
       int value = random.below(17) - 8;
-      dispatch(data->type.dtype, [&]<typename T>(std::type_identity<T>) {
-        T number = std::is_same_v<T, bool> ? static_cast<T>(value & 1)
+      dispatch_all(data->type.dtype, [&]<typename T>(std::type_identity<T>) {
+        T number;
+        if constexpr (calque::detail::kIsComplex<T>) {
+          using Part = decltype(T().real());
+          number = T(static_cast<Part>(value / 4.0), static_cast<Part>((random.below(17) - 8) / 4.0));
+        } else {
+          number = std::is_same_v<T, bool> ? static_cast<T>(value & 1)
                                            : static_cast<T>(is_floating(dtype_of<T>) ? value / 4.0 : value);
+        }
         const auto *bytes = reinterpret_cast<const std::byte *>(&number);
         data->bytes.insert(data->bytes.end(), bytes, bytes + sizeof(number));
       });
@@ -373,8 +400,8 @@ bool Strategies::repair(const schema::OperationSchema &schema, const std::functi
   return false;
 }
 
-Pool::Pool(Strategies &strategies, std::uint64_t seed, bool halves)
-    : seed(seed), palette(seed, halves), calls(schema::operations().size()) {
+Pool::Pool(Strategies &strategies, std::uint64_t seed, Numbers numbers)
+    : seed(seed), palette(seed, numbers), calls(schema::operations().size()) {
   Random random(mix(seed, 1));
   auto contains = [](const auto &list, const auto &x) { return std::find(list.begin(), list.end(), x) != list.end(); };
   auto isCommon = [&](const TensorType &type) {
@@ -382,7 +409,7 @@ Pool::Pool(Strategies &strategies, std::uint64_t seed, bool halves)
     return shape && (type.dtype == DType::Bool || contains(palette.dtypes, type.dtype));
   };
   for (const schema::OperationSchema &schema : schema::operations()) {
-    if (!hookReason(schema.id).empty())
+    if (!Strategies::draws(schema.id, numbers))
       continue;
     std::vector<Draw> &found = calls[static_cast<std::size_t>(schema.id)];
     for (int tries = 0; tries < 120 && found.size() < kCalls; ++tries) {

@@ -17,21 +17,35 @@ constexpr DType kDTypes[] = {DType::Bool,  DType::Int32, DType::Int64,  DType::F
                              DType::Int16, DType::UInt8, DType::UInt16, DType::UInt32,  DType::UInt64};
 constexpr int kNumDTypes = static_cast<int>(std::size(kDTypes));
 
+// Which types programs have beside bool and integers: float32 and float64; float16 or bfloat16, and float32; or
+// float32, float64, complex64 and complex128.
+enum class Numbers { Wide, Halves, Complex };
+
 // The sizes, shapes and types that programs of one palette prefer.
 struct Palette {
   std::vector<std::int64_t> sizes;
   std::array<std::vector<Shape>, 5> shapes; // by rank
   std::vector<DType> dtypes;
   std::int64_t mostElements = 160;
+  Numbers numbers;
   std::optional<DType> half = {}; // of programs with halves
 
-  explicit Palette(std::uint64_t seed, bool halves = false);
-  // A half in place of float32, and float32 in place of float64, in programs with halves. So both kinds of programs are
-  // drawn alike, and what a seed means does not depend on the types that there are.
+  explicit Palette(std::uint64_t seed, Numbers numbers = Numbers::Wide);
+  // A half in place of float32, and float32 in place of float64, in programs with halves, and complex numbers in place
+  // of integers with 16 bits in others. So all kinds of programs are drawn alike, and what a seed means does not depend
+  // on the types that there are.
   DType type(DType drawn) const {
+    if (numbers == Numbers::Complex)
+      return drawn == DType::Int16 ? DType::Complex64 : drawn == DType::UInt16 ? DType::Complex128 : drawn;
     if (!half)
       return drawn;
     return drawn == DType::Float32 ? *half : drawn == DType::Float64 ? DType::Float32 : drawn;
+  }
+  // Of what derivatives are taken.
+  DType source(bool isWide) const {
+    if (numbers == Numbers::Complex)
+      return isWide ? dtypes.front() : dtypes.back();
+    return type(isWide ? DType::Float64 : DType::Float32);
   }
   DType type(int index) const { return type(kDTypes[index]); }
   Shape shape(Random &random, int rank) const {
@@ -88,7 +102,11 @@ struct Draw {
 
 class Strategies {
 public:
-  Strategies();
+  // What is learnt of complex numbers alone is learnt where programs have some.
+  explicit Strategies(Numbers numbers = Numbers::Wide);
+
+  // Whether programs have the operation, drawn by strategies.
+  static bool draws(OpId op, Numbers numbers);
 
   // Draws a call that the type rule takes; false for one that it refuses. Values that exist are preferred where types
   // agree.
@@ -114,7 +132,7 @@ struct Pool {
   Palette palette;
   std::vector<std::vector<Draw>> calls;
 
-  Pool(Strategies &strategies, std::uint64_t seed, bool halves);
+  Pool(Strategies &strategies, std::uint64_t seed, Numbers numbers);
 };
 
 } // namespace calque::fuzz

@@ -11,7 +11,7 @@ void Builder::openTape() {
   int count = 1 + random.below(2);
   for (int i = 0; i < count; ++i) {
     auto fits = [&](const TensorType &type) {
-      return is_floating(type.dtype) && countOf(type) <= 16 && countOf(type) > 0;
+      return is_inexact(type.dtype) && countOf(type) <= 16 && countOf(type) > 0;
     };
     int value = random.chance(0.6) ? existing(fits) : -1;
     if (i == 0 && !tapes.empty() && !tapes.back().sources.empty() && random.chance(0.7))
@@ -20,7 +20,7 @@ void Builder::openTape() {
     if (int step = value < 0 ? -1 : program.stepOf(value); step >= 0 && program.steps[step].op == OpId::VariableRead)
       value = -1;
     if (value < 0) {
-      TensorType type{palette.type(random.chance(0.5) ? DType::Float64 : DType::Float32), palette.shape(random)};
+      TensorType type{palette.source(random.chance(0.5)), palette.shape(random)};
       if (!fits(type))
         type.dims = {};
       Data values{type, {}};
@@ -55,7 +55,7 @@ void Builder::followActive() {
       any = false;
     }
     for (std::size_t r = 0; r < step.types.size(); ++r)
-      if (any && is_floating(step.types[r].dtype))
+      if (any && is_inexact(step.types[r].dtype))
         active[step.firstResult + r] = true;
   }
 }

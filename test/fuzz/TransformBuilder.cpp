@@ -19,7 +19,7 @@ Builder::Builder(Strategies &strategies, Pool &pool, std::uint64_t seed, const s
   acts = false;
   Tape around{0, {}, {}};
   for (const ArrayRef &argument : arguments) {
-    if (is_floating(argument->type.dtype))
+    if (is_inexact(argument->type.dtype))
       around.sources.push_back(numInputs);
     program.inputs[numInputs].data.type = argument->type;
     interpreter.meaning.values[numInputs++] = argument;
@@ -52,8 +52,8 @@ bool Builder::tryTransformation(Kind kind) {
   // Of a custom gradient the arguments are like the result.
   TensorType common{DType::Bool, {}};
   auto fits = [&](const TensorType &type) {
-    bool isRight = !differentiates(kind) || is_floating(type.dtype);
-    if (kind == Kind::CustomGradient)
+    bool isRight = !differentiates(kind) || is_inexact(type.dtype);
+    if (kind == Kind::CustomGradient) // whose products of cotangents are those of elements
       isRight = common.dtype == DType::Bool ? is_floating(type.dtype) : type == common;
     return isRight && countOf(type) > 0 && (!isSmall || countOf(type) <= 16);
   };
@@ -79,7 +79,7 @@ bool Builder::tryTransformation(Kind kind) {
     };
     int value = existing(isWanted);
     if (value < 0) {
-      TensorType type{palette.type(random.chance(0.5) ? DType::Float64 : DType::Float32), palette.shape(random)};
+      TensorType type{palette.source(random.chance(0.5)), palette.shape(random)};
       if (isStacked && examples > 0)
         type.dims.insert(type.dims.begin(), examples);
       if (kind == Kind::CustomGradient && common.dtype != DType::Bool && !isCaptured)
@@ -199,7 +199,7 @@ std::vector<int> Builder::bodyResults(const Transform &transform) {
     arguments.push_back(i);
   std::erase_if(values, [&](int value) { return countOf(program.typeOf(value)) == 0; });
   if (kind == Kind::Vjp)
-    std::erase_if(values, [&](int value) { return !is_floating(program.typeOf(value).dtype); });
+    std::erase_if(values, [&](int value) { return !is_inexact(program.typeOf(value).dtype); });
   if (kind == Kind::CustomGradient) {
     // The first argument's type is that of all.
     values.insert(values.begin(), arguments.begin(), arguments.end());
@@ -218,7 +218,7 @@ std::vector<int> Builder::bodyResults(const Transform &transform) {
     if (random.chance(0.3))
       results.push_back(random.chance(0.15) ? random.of(arguments) : random.of(values));
   if (kind == Kind::Vjp)
-    std::erase_if(results, [&](int value) { return !is_floating(program.typeOf(value).dtype); });
+    std::erase_if(results, [&](int value) { return !is_inexact(program.typeOf(value).dtype); });
   return results;
 }
 

@@ -39,7 +39,7 @@ struct Options {
   int questions = 150; // of the shrinker
   int findings = 8;
   int native = 2; // percent of branches and loops
-  bool halves = false;
+  Numbers numbers = Numbers::Wide;
 };
 
 // Shared between processes.
@@ -61,7 +61,7 @@ template <typename T> T *share() {
   return new (memory) T();
 }
 
-Generator generatorOf(const Options &options) { return Generator(options.native / 100.0, options.halves); }
+Generator generatorOf(const Options &options) { return Generator(options.native / 100.0, options.numbers); }
 
 std::uint64_t seedOf(const Options &options, std::int64_t index) {
   return mix(options.seed, static_cast<std::uint64_t>(index));
@@ -153,8 +153,11 @@ void report(const Options &options, std::int64_t index, const Program &program, 
   }
   std::ostringstream os;
   os << "\n==== program " << index << " of seed " << options.seed << " " << wrong << "\n     again: calque-fuzz --seed "
-     << options.seed << " --native " << options.native << (options.halves ? " --halves 1" : "") << " --only " << index
-     << "\n\n"
+     << options.seed << " --native " << options.native
+     << (options.numbers == Numbers::Halves    ? " --halves 1"
+         : options.numbers == Numbers::Complex ? " --complex 1"
+                                               : "")
+     << " --only " << index << "\n\n"
      << toCpp(least) << "\n"
      << ir << "====\n";
   std::cout << os.str() << std::flush;
@@ -312,6 +315,7 @@ int usage(int code) {
          "  --jobs J        processes (as many as the machine has threads)\n"
          "  --native P      percent of the branches and loops that are C++ (2)\n"
          "  --halves H      1: with float16, bfloat16 and float32 in place of float32 and float64\n"
+         "  --complex C     1: with complex64 and complex128 beside float32 and float64\n"
          "  --findings F    stop after so many (8)\n"
          "  --questions Q   that a finding is shrunk by (150)\n";
   return code;
@@ -348,7 +352,9 @@ int main(int argc, char **argv) {
     else if (name == "--native")
       options.native = static_cast<int>(number);
     else if (name == "--halves")
-      options.halves = number != 0;
+      options.numbers = number ? Numbers::Halves : Numbers::Wide;
+    else if (name == "--complex")
+      options.numbers = number ? Numbers::Complex : Numbers::Wide;
     else if (name == "--questions")
       options.questions = static_cast<int>(number);
     else

@@ -231,6 +231,14 @@ void addGradients(std::vector<ExportCase> &cases) {
       [](const Tensors &x) { return Tensors{grad([](const Tensor &x) { return sum(square(cumprod(x, 1))); })(x[0])}; },
       {x}, {}, false));
   cases.push_back(of(
+      "complex_products",
+      [](const Tensors &x) {
+        const Tensor z = complex(x[0], 1 - x[0]), products = cumprod(z, 1, false, true), before = cumprod(z, 0, true);
+        auto size = [](const Tensor &x) { return real(prod(complex(x, 2 * x))); };
+        return Tensors{real(products), imag(before), abs(prod(z, {0})), grad(size)(x[0])};
+      },
+      {x}, {}, false));
+  cases.push_back(of(
       "vmap",
       [](const Tensors &x) {
         return Tensors{vmap([&](const Tensor &row) { return softmax(matmul(expand_dims(row, {0}), x[1])); })(x[0])};

@@ -80,6 +80,50 @@ TEST(Onnx, TablesAreScaledNormalizedAndRegressed) {
                {21, 25, 10, 20});
 }
 
+// Three outputs of 40 inputs: each row is a block of 32 and a part of another one. Scales and codes are exact numbers.
+TEST(Onnx, MultipliesByWeightsOfFourBits) {
+  const Folder folder;
+  std::vector<std::uint8_t> codes, points = {0x38, 0xf0, 0x07};
+  std::vector<float> scales = {0.5f, 2, 1, 0.25f, 4, 1}, x, expected;
+  for (int i = 0; i < 3 * 2 * 16; ++i)
+    codes.push_back(static_cast<std::uint8_t>(i * 37 + 11));
+  for (int i = 0; i < 5 * 40; ++i)
+    x.push_back(static_cast<float>(i * 7 % 16 - 8));
+  for (bool hasPoints : {false, true})
+    for (int rows : {1, 5}) {
+      const Message packed = tensorOf("w", 2, {3, 2, 16}, codes);
+      std::vector<Message> given = {packed, floats("s", {6}, scales), floats("b", {3}, {1, 2, 3})};
+      if (hasPoints)
+        given.push_back(tensorOf("z", 2, {3}, points));
+      const OnnxModel net = load_onnx(
+          folder.write(model(graph({.nodes = {node("MatMulNBits", {"x", "w", "s", hasPoints ? "z" : "", "", "b"}, {"y"},
+                                                   {attribute("K", 40), attribute("N", 3), attribute("bits", 4),
+                                                    attribute("block_size", 32)},
+                                                   "", "com.microsoft")},
+                                    .inputs = {port("x", kFloat, {"rows", 40})},
+                                    .outputs = {port("y", kFloat, {"rows", 3})},
+                                    .initializers = given}),
+                             17, {}, {opset("com.microsoft", 1)})));
+      std::vector<double> wanted;
+      for (int row = 0; row < rows; ++row)
+        for (int n = 0; n < 3; ++n) {
+          double total = n + 1;
+          for (int k = 0; k < 40; ++k) {
+            const int byte = codes[static_cast<std::size_t>(n * 32 + k / 2)], code = k % 2 ? byte >> 4 : byte & 15;
+            const int pair = points[static_cast<std::size_t>(n)], point = !hasPoints ? 8
+                                                                          : k / 32   ? pair >> 4
+                                                                                     : pair & 15;
+            total += x[static_cast<std::size_t>(row * 40 + k)] * (code - point) *
+                     scales[static_cast<std::size_t>(2 * n + k / 32)];
+          }
+          wanted.push_back(total);
+        }
+      const Tensor given32 = slice(tensor(x, {5, 40}), {0, 0}, {rows, 40});
+      EXPECT_EQ(valuesOf(net(given32)), wanted);
+      EXPECT_EQ(valuesOf(net.function()({given32})[0]), wanted);
+    }
+}
+
 TEST(Onnx, SizesHaveNames) {
   const Folder folder;
   const OnnxModel net = load_onnx(folder.write(layer()), {.sizes = {{"batch", 4}}});

@@ -294,6 +294,53 @@ TEST(Arrays, ArgSortIsStableAndPutsNaNLast) {
         true}});
 }
 
+// Rows that are sorted by their digits, on one thread and on all, and of which few elements are selected.
+TEST(Arrays, OrderOfLongRows) {
+  std::mt19937 random(31);
+  auto compare = [&](DType dtype, const Shape &shape, std::initializer_list<std::int64_t> counts) {
+    SCOPED_TRACE(std::string(name_of(dtype)) + shape.str());
+    const std::int64_t length = shape[1];
+    std::vector<double> numbers;
+    for (std::int64_t i = 0; i < sizeOf(shape); ++i) {
+      const double infinity = std::numeric_limits<double>::infinity(),
+                   special[] = {std::numeric_limits<double>::quiet_NaN(), infinity, -infinity, 0, -0.0, 1e-40};
+      const auto drawn = static_cast<double>(random() % 60'000) - 30'000;
+      numbers.push_back(!is_floating(dtype) ? (dtype == DType::Bool ? drawn > 0 : std::fmod(std::abs(drawn), 128))
+                        : random() % 8 == 0 ? special[random() % 6]
+                                            : drawn / 7);
+    }
+    const Tensor x = makeTensor(dtype, numbers, shape);
+    const std::vector<double> values = valuesOf(x); // rounded
+    std::vector<double> expected;
+    for (bool descending : {false, true}) {
+      expected.clear();
+      for (std::int64_t row = 0; row < shape[0]; ++row) {
+        const double *x = values.data() + row * length;
+        std::vector<std::int64_t> order(static_cast<std::size_t>(length));
+        std::iota(order.begin(), order.end(), 0);
+        auto isLess = [x](std::int64_t a, std::int64_t b) {
+          return x[a] < x[b] || (std::isnan(x[b]) && !std::isnan(x[a]));
+        };
+        std::stable_sort(order.begin(), order.end(),
+                         [&](std::int64_t a, std::int64_t b) { return descending ? isLess(b, a) : isLess(a, b); });
+        expected.insert(expected.end(), order.begin(), order.end());
+      }
+      EXPECT_EQ(valuesOf(argsort(x, 1, descending)), expected);
+    }
+    for (std::int64_t k : counts) {
+      std::vector<double> first;
+      for (std::int64_t row = 0; row < shape[0]; ++row)
+        first.insert(first.end(), expected.begin() + row * length, expected.begin() + row * length + k);
+      EXPECT_EQ(valuesOf(both([k](const Tensor &a) { return top_k(a, k).indices; }, x)), first) << k;
+    }
+  };
+  for (DType dtype : {DType::Bool, DType::Int8, DType::UInt16, DType::Int32, DType::UInt64, DType::Float16,
+                      DType::BFloat16, DType::Float32, DType::Float64})
+    compare(dtype, {2, 2500}, {9, 900});
+  compare(DType::Float32, {3, 700}, {1, 175});
+  compare(DType::Float64, {1, 140'000}, {100});
+}
+
 TEST(Arrays, Sort) {
   std::mt19937 random(29);
   for (std::int64_t axis : {0, 1, -1})

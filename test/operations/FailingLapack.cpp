@@ -2,13 +2,16 @@
 #define CALQUE_FUNCTION(name)                                                                                          \
   extern "C" __attribute__((visibility("default"))) void s##name##_() {}                                               \
   extern "C" __attribute__((visibility("default"))) void d##name##_() {}
+CALQUE_FUNCTION(gemv)
+CALQUE_FUNCTION(trsv)
+CALQUE_FUNCTION(symv)
+CALQUE_FUNCTION(laed2)
+CALQUE_FUNCTION(laed4)
 CALQUE_FUNCTION(gemm)
 CALQUE_FUNCTION(trsm)
 CALQUE_FUNCTION(potrf)
 CALQUE_FUNCTION(getrf)
-CALQUE_FUNCTION(laswp)
-CALQUE_FUNCTION(gelqf)
-CALQUE_FUNCTION(orglq)
+CALQUE_FUNCTION(geqrf)
 CALQUE_FUNCTION(trsyl)
 
 #define CALQUE_ITERATIONS(type, T)                                                                                     \
@@ -17,9 +20,18 @@ CALQUE_FUNCTION(trsyl)
                                                                       const int *, int *info) {                        \
     *info = 1;                                                                                                         \
   }                                                                                                                    \
+  extern "C" __attribute__((visibility("default"))) void type##stedc_(                                                 \
+      const char *, const int *, T *, T *, T *, const int *, T *, const int *, int *, const int *, int *info) {        \
+    *info = 1;                                                                                                         \
+  }                                                                                                                    \
   extern "C" __attribute__((visibility("default"))) void type##gesdd_(                                                 \
       const char *, const int *, const int *, T *, const int *, T *, T *, const int *, T *, const int *, T *,          \
       const int *, int *, int *info) {                                                                                 \
+    *info = 1;                                                                                                         \
+  }                                                                                                                    \
+  extern "C" __attribute__((visibility("default"))) void type##bdsdc_(const char *, const char *, const int *, T *,    \
+                                                                      T *, T *, const int *, T *, const int *, T *,    \
+                                                                      int *, T *, int *, int *info) {                  \
     *info = 1;                                                                                                         \
   }                                                                                                                    \
   extern "C" __attribute__((visibility("default"))) void type##geev_(const char *, const char *, const int *, T *,     \

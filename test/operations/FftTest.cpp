@@ -1,5 +1,6 @@
 // Fourier transforms against sums in long double, and all options against NumPy and SciPy.
 #include "calque/fft.h"
+#include "calque/warnings.h"
 #include "test/Errors.h"
 #include "test/operations/Linalg.h"
 
@@ -408,6 +409,70 @@ TEST(Fft, NextFastLengths) {
   EXPECT_EQ(fft::next_fast_len(7), 8);
   EXPECT_EQ(fft::next_fast_len(121), 125);
   EXPECT_EQ(fft::next_fast_len(1025), 1080);
+  // Python's integers find the last ones.
+  const std::int64_t last = 9216000000000000000;
+  EXPECT_EQ(fft::next_fast_len((std::int64_t(1) << 62) + 1), 4613203125000000000);
+  EXPECT_EQ(fft::next_fast_len(last), last);
+  for (std::int64_t n : {last + 1, std::numeric_limits<std::int64_t>::max()})
+    EXPECT_MESSAGE(ValueError, "next_fast_len: no such length from " + std::to_string(n) + " on is below 2^63",
+                   fft::next_fast_len(n));
+}
+
+TEST(Fft, NumbersWithoutMemoryAreRefusedAtOnce) {
+  for (std::int64_t shift : {40, 45, 55}) {
+    const std::int64_t n = std::int64_t(1) << shift;
+    using Window = Tensor (*)(std::int64_t, fft::WindowOptions, SourceLocation);
+    for (Window window :
+         std::initializer_list<Window>{fft::boxcar, fft::bartlett, fft::hann, fft::hamming, fft::blackman, fft::nuttall,
+                                       fft::blackmanharris, fft::flattop, fft::cosine})
+      EXPECT_THROW(window(n, {}, SourceLocation::current()), MemoryError);
+    EXPECT_MESSAGE(MemoryError, "gaussian: there is no memory for float32[" + std::to_string(n) + "], which has ",
+                   fft::gaussian(n, 1));
+    EXPECT_THROW(fft::tukey(n), MemoryError);
+    EXPECT_THROW(fft::kaiser(n, 8), MemoryError);
+    EXPECT_THROW(fft::fftfreq(n, {.dtype = DType::Float16}), MemoryError);
+    EXPECT_THROW(fft::rfftfreq(2 * n, {.dtype = DType::Float64}), MemoryError);
+  }
+  EXPECT_MESSAGE(MemoryError, "stft: there is no memory for int64[900001,100000]",
+                 fft::stft(zeros({1000000}), {.nperseg = 100000, .noverlap = 99999, .boundary = false}));
+}
+
+// I0 overflows from 713 on, and the quotient does not.
+TEST(Fft, KaiserWindowsOfLargeParameters) {
+  const fft::WindowOptions wide{.dtype = DType::Float64};
+  const std::vector<double> found = valuesOf(fft::kaiser(101, 600, wide));
+  EXPECT_NEAR(found[49], std::exp(-600 * (1 - std::sqrt(1 - 4e-4))), 1e-3);
+  const std::vector<double> below = valuesOf(fft::kaiser(201, 699.999, wide)),
+                            above = valuesOf(fft::kaiser(201, 700.001, wide));
+  for (std::size_t i = 0; i < below.size(); ++i)
+    EXPECT_NEAR(below[i], above[i], 3e-3 * above[i] + 1e-300);
+  for (double beta : {1e5, -1e300}) {
+    const std::vector<double> narrow = valuesOf(fft::kaiser(5, beta));
+    EXPECT_EQ(narrow, (std::vector<double>{0, 0, 1, 0, 0}));
+  }
+  EXPECT_MESSAGE(ValueError, "kaiser: beta must be finite, not inf",
+                 fft::kaiser(5, std::numeric_limits<double>::infinity()));
+}
+
+// With scipy.signal.stft of SciPy 1.17.1 the shapes are [11,3] for 20 numbers, and [11,2] with noverlap = 5.
+TEST(Fft, SegmentsAreNotLongerThanTheSignal) {
+  const Tensor signal = numbers({2, 20});
+  std::vector<std::string> warned;
+  WarningHandler before = set_warning_handler([&](const Warning &warning) { warned.push_back(warning.message); });
+  const Tensor found = fft::stft(signal), given = fft::stft(signal, {.nperseg = 64, .noverlap = 5});
+  const Tensor bare = function([](const Tensor &x) { return fft::stft(x, {.boundary = false}); })(signal);
+  set_warning_handler(before);
+  EXPECT_EQ(warned, (std::vector<std::string>{
+                        "stft: nperseg = 256 is more than the 20 numbers of float64[2,20], and 20 is taken",
+                        "stft: nperseg = 64 is more than the 20 numbers of float64[2,20], and 20 is taken",
+                        "stft: nperseg = 256 is more than the 20 numbers of float64[2,20], and 20 is taken"}));
+  EXPECT_EQ(found.shape(), Shape({2, 11, 3}));
+  EXPECT_EQ(given.shape(), fft::stft(signal, {.nperseg = 20, .noverlap = 5}).shape());
+  EXPECT_EQ(bare.shape(), Shape({2, 11, 1}));
+  EXPECT_EQ(flatOf(found), flatOf(fft::stft(signal, {.nperseg = 20})));
+  const Tensor back = fft::istft(found, {.nperseg = 20});
+  EXPECT_EQ(back.shape(), signal.shape());
+  EXPECT_LT(valuesOf(max(abs(back - signal)))[0], 1e-14);
 }
 
 TEST(Fft, MisuseIsRefused) {
@@ -452,8 +517,13 @@ TEST(Fft, MisuseIsRefused) {
                  fft::stft(signal, {.nperseg = 8, .nfft = 7}));
   EXPECT_MESSAGE(ShapeError, "stft: the window is float64 [8], not float64[7]",
                  fft::stft(signal, {.nperseg = 8, .window = fft::hann(7, {.dtype = DType::Float64})}));
-  EXPECT_MESSAGE(ValueError, "stft: a segment of 64 numbers is longer than the 20 of",
-                 fft::stft(signal, {.nperseg = 64, .boundary = false}));
+  EXPECT_MESSAGE(ValueError, "stft: the window of 64 numbers is longer than the 20 of float64[20]",
+                 fft::stft(signal, {.nperseg = 64, .window = fft::hann(64, {.sym = false, .dtype = DType::Float64})}));
+  WarningHandler before = set_warning_handler([](const Warning &) {});
+  EXPECT_MESSAGE(ValueError, "stft: noverlap must be from 0 to nperseg - 1 = 19, not 20",
+                 fft::stft(signal, {.nperseg = 64, .noverlap = 20}));
+  set_warning_handler(before);
+  EXPECT_MESSAGE(ShapeError, "stft: there is no transform of no numbers, along axis 0", fft::stft(numbers({0})));
   EXPECT_MESSAGE(ShapeError, "stft: takes numbers along an axis, not float64[]", fft::stft(scalar<double>(1)));
   EXPECT_MESSAGE(ShapeError, "istft: takes complex numbers [..., frequencies, segments], not float64[20]",
                  fft::istft(signal));

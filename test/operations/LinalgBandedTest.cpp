@@ -189,15 +189,13 @@ TEST(LinalgBanded, Fails) {
   EXPECT_MESSAGE(ValueError, "solve_banded: the numbers of diagonals below and above are 0 or more",
                  linalg::solve_banded(-1, 4, kBand, b));
   EXPECT_MESSAGE(
-      LinAlgError, "solve_banded: matrix 0 of the batch is singular: its pivot 3 is 0",
+      LinAlgError, "solve_banded: the matrix is singular: its pivot 3 of 4 is 0",
       (void)linalg::solve_banded(1, 0, tensor<double>({{1, 2, 0, 3}, {1, 1, 0, 0}}), tensor<double>({1, 2, 3, 4}))
           .to_vector<double>());
-  EXPECT_MESSAGE(LinAlgError,
-                 "solveh_banded: matrix 0 of the batch is not positive definite: its leading minor of size 2",
+  EXPECT_MESSAGE(LinAlgError, "solveh_banded: the matrix is not positive definite: its leading minor 2 of 3 is",
                  (void)linalg::solveh_banded(tensor<double>({{0, 2, 0}, {1, 1, 1}}), tensor<double>({1, 2, 3}))
                      .to_vector<double>());
-  EXPECT_MESSAGE(LinAlgError,
-                 "cholesky_banded: matrix 0 of the batch is not positive definite: its leading minor of size 2",
+  EXPECT_MESSAGE(LinAlgError, "cholesky_banded: the matrix is not positive definite: its leading minor 2 of 3 is",
                  (void)linalg::cholesky_banded(tensor<double>({{0, 2, 0}, {1, 1, 1}})).to_vector<double>());
   EXPECT_MESSAGE(ShapeError, "solveh_banded: the number of diagonals is 1 or more",
                  linalg::solveh_banded(zeros({0, 3}, DType::Float64), tensor<double>({1, 2, 3})));

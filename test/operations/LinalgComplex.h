@@ -30,7 +30,7 @@ inline Tensor randomComplex(std::mt19937 &random, DType dtype, const Shape &shap
 
 // x x^H and more of the diagonal.
 inline Tensor positiveComplex(const Tensor &x, double diagonal = 1) {
-  const Size n = real(x).shape().back(); // may be unknown
+  const Size n = x.shape().back(); // may be unknown
   Tensor isDiagonal = iota(Shape{n, 1}, DType::Int64, 0) == iota(Shape{1, n}, DType::Int64, 1);
   return matmul(x, adjoint(x)) + diagonal * cast(isDiagonal, x.dtype());
 }

@@ -426,12 +426,14 @@ TEST(LinalgComplex, FailsWhereRealMatricesDo) {
   const Tensor good = identity(3, DType::Complex128);
   const Tensor indefinite = numbers({3, 3}, {{1, 0}, {0, 0}, {0, 0}, {0, 2}, {4, 0}, {0, 0}, {0, 0}, {0, 0}, {1, 0}});
   const Tensor batch = concat({expand_dims(good, {0}), expand_dims(indefinite, {0})}, 0);
-  EXPECT_MESSAGE(LinAlgError, "cholesky: matrix 1 of the batch is not positive definite: its leading minor of size 2",
-                 (void)linalg::cholesky(batch).to_vector<Complex>());
+  EXPECT_MESSAGE(
+      LinAlgError,
+      "cholesky: matrix 1 of the batch, counted from 0, is not positive definite: its leading minor 2 of 3 is",
+      (void)linalg::cholesky(batch).to_vector<Complex>());
   const Tensor singular = numbers({2, 2}, {{1, 1}, {2, 2}, {2, 0}, {4, 0}});
-  EXPECT_MESSAGE(LinAlgError, "solve: matrix 0 of the batch is singular: its pivot 2 is 0",
+  EXPECT_MESSAGE(LinAlgError, "solve: the matrix is singular: its pivot 2 of 2 is 0",
                  (void)linalg::solve(singular, numbers({2}, {{1, 0}, {0, 1}})).to_vector<Complex>());
-  EXPECT_MESSAGE(LinAlgError, "inv: matrix 0 of the batch is singular: its pivot 2 is 0",
+  EXPECT_MESSAGE(LinAlgError, "inv: the matrix is singular: its pivot 2 of 2 is 0",
                  (void)linalg::inv(singular).to_vector<Complex>());
   EXPECT_EQ(linalg::slogdet(singular).logarithm.item<double>(), -kInfinity);
   EXPECT_EQ(linalg::cond(singular, linalg::MatrixNorm::One).item<double>(), kInfinity);

@@ -201,6 +201,17 @@ TEST(LinalgGeneral, SylvesterSolutionsFitTheirEquations) {
     expectSameBits(exampleAt(x, k), linalg::solve_sylvester(matrixA(), matrixB(), exampleAt(many, k)));
 }
 
+// Eigenvalues of one matrix and its opposite are one, however they are rounded.
+TEST(LinalgGeneral, SylvesterEquationsOfOppositeMatricesAreRefused) {
+  std::mt19937 random(15);
+  for (DType dtype : {DType::Float32, DType::Float64, DType::Complex128})
+    for (std::int64_t n : {1, 2, 3, 9, 40}) {
+      const Tensor a = cast(randomMatrices(random, DType::Float64, {n, n}), dtype);
+      EXPECT_THROW(linalg::solve_sylvester(a, -a, a), LinAlgError) << n;
+      EXPECT_THROW(linalg::solve_sylvester(a * 1e20, -a * 1e20, a), LinAlgError) << n;
+    }
+}
+
 TEST(LinalgGeneral, Derivatives) {
   std::mt19937 random(5);
   const Tensor b = randomTensor(random, {3, 3}) + 3 * eye(3, DType::Float64), c = randomTensor(random, {4, 3});
@@ -297,6 +308,76 @@ TEST(LinalgGeneral, SpecialFormsInEveryWay) {
   expectDerivatives([](const std::vector<Tensor> &in) { return linalg::toeplitz(in[0], in[0] * 2); }, {tau}, 1);
 }
 
+TEST(LinalgGeneral, OrthonormalColumnsOfWhatIsNotFiniteAreNan) {
+  const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+  for (DType dtype : {DType::Float32, DType::Float64, DType::Complex64, DType::Complex128})
+    for (const Tensor &bad :
+         {tensor<double>({1, 2, 3, nan}, {2, 2}), tensor<double>({1, 2, 3, infinity}, {2, 2}),
+          tensor<double>({infinity, 0, 0, 1}, {2, 2}), tensor<double>({1, nan, 0, 1}, {2, 2}), tensor({nan}, {1, 1})}) {
+      const Tensor a = cast(bad, dtype), b = stack({a, cast(eye(a.shape()[0]), dtype)});
+      const Tensor found = linalg::orthogonalise(b);
+      const Tensor parts = is_complex(dtype) ? real(found) : found;
+      for (double value : valuesOf(parts[0]))
+        EXPECT_TRUE(std::isnan(value)) << a;
+      EXPECT_EQ(valuesOf(parts[1]), valuesOf(eye(a.shape()[0])));
+    }
+}
+
+// Q does not depend on the scale, also where elements of R leave the range.
+TEST(LinalgGeneral, OrthogonalFactorsUseTheRangeOfNumbers) {
+  std::mt19937 random(29);
+  for (DType dtype : {DType::Float32, DType::Float64})
+    for (std::int64_t n : {2, 3, 16, 20, 32, 33, 40, 100, 300})
+      for (bool isComplex : {false, true})
+        for (int exponent : dtype == DType::Float32 ? std::vector<int>{126, -130} : std::vector<int>{1022, -1050}) {
+          SCOPED_TRACE(std::string(name_of(dtype)) + " " + std::to_string(n) + (isComplex ? " complex " : " ") +
+                       std::to_string(exponent));
+          const double half = std::ldexp(1.0, exponent / 2);
+          const Tensor whole = round(8 * randomMatrices(random, DType::Float64, {2, n, n})) / 8;
+          auto made = [&](const Tensor &x) {
+            const Tensor part = cast(x, dtype);
+            return isComplex ? complex(part, 0.5 * part) : part;
+          };
+          const Tensor plain = minimum(maximum(whole, -1), 1), a = made(plain), b = made(plain * half * half);
+          for (const auto &[found, expected] : {std::pair(linalg::orthogonalise(b), linalg::orthogonalise(a)),
+                                                std::pair(linalg::qr(b).q, linalg::qr(a).q)})
+            EXPECT_LT(valuesOf(max(abs(found - expected)))[0], dtype == DType::Float32 ? 1e-4 : 1e-12);
+        }
+}
+
+// Triangular factors are those of the matrix near 1, and solutions have the digits that U has.
+TEST(LinalgGeneral, TriangularFactorsUseTheRangeOfNumbers) {
+  std::mt19937 random(31);
+  for (DType dtype : {DType::Float32, DType::Float64})
+    for (std::int64_t n : {33, 40, 100})
+      for (bool isComplex : {false, true})
+        for (int exponent : dtype == DType::Float32 ? std::vector<int>{110, -130} : std::vector<int>{1000, -1050}) {
+          SCOPED_TRACE(std::string(name_of(dtype)) + " " + std::to_string(n) + (isComplex ? " complex " : " ") +
+                       std::to_string(exponent));
+          const double half = std::ldexp(1.0, exponent / 2), tolerance = dtype == DType::Float32 ? 1e-2 : 1e-4;
+          auto made = [&](const Tensor &x) {
+            const Tensor part = cast(x, dtype);
+            return isComplex ? complex(part, 0.5 * part) : part;
+          };
+          const Tensor plain =
+              round(4 * randomMatrices(random, DType::Float64, {n, n})) / 4 + 8 * eye(n, DType::Float64);
+          const Tensor a = made(plain), b = made(plain * half * half);
+          const auto found = linalg::lu_factor(b), expected = linalg::lu_factor(a);
+          EXPECT_EQ(found.order.to_vector<std::int64_t>(), expected.order.to_vector<std::int64_t>());
+          EXPECT_LT(valuesOf(max(abs(linalg::lu(b).l - linalg::lu(a).l)))[0], dtype == DType::Float32 ? 1e-6 : 1e-15);
+          const Tensor x = round(8 * randomMatrices(random, DType::Float64, {n, 2})) / 8;
+          const Tensor columns = isComplex ? cast(x, a.dtype()) : cast(x, dtype);
+          const Tensor product = matmul(plain, x), right = made(product * half * half);
+          EXPECT_LT(valuesOf(max(abs(linalg::solve(b, right) - columns)))[0], tolerance);
+          const Tensor vector = gather(right, 0, -1), one = gather(columns, 0, -1);
+          EXPECT_LT(valuesOf(max(abs(linalg::solve(b, vector) - one)))[0], tolerance);
+          EXPECT_LT(valuesOf(max(abs(
+                        linalg::triangular_solve(linalg::lu(b).u, matmul(linalg::lu(b).u, columns), {.lower = false}) -
+                        columns)))[0],
+                    tolerance);
+        }
+}
+
 // As everyWay, but of the sizes only the first is unknown, and products add their terms in an order of each way's own.
 Tensor withOpenRows(const Body &f, const std::vector<Tensor> &inputs) {
   const Tensor eager = f(inputs);
@@ -379,24 +460,27 @@ TEST(LinalgGeneral, BlockTridiagonalSystems) {
 TEST(LinalgGeneral, MisuseIsRefused) {
   const Tensor turn = tensor<double>({0, -1, 1, 0}, {2, 2}), minus = -eye(3, DType::Float64);
   const Tensor batch = stack({eye(3, DType::Float64), minus, minus}), bad = eye(2, DType::Float64) / 0.0;
-  const char *negative =
-      ": matrix 1 of the batch has 3 real eigenvalues that are not positive, so that no real matrix is "
-      "its principal one";
+  const char *negative = ": matrix 1 of the batch, counted from 0, has real eigenvalues that are negative, 3 of 3, so "
+                         "that no real matrix is "
+                         "its principal one";
   EXPECT_MESSAGE(LinAlgError, std::string("sqrtm") + negative, linalg::sqrtm(batch));
   EXPECT_MESSAGE(LinAlgError, std::string("logm") + negative, linalg::logm(batch));
   EXPECT_MESSAGE(LinAlgError, std::string("logm") + negative,
                  function([](const Tensor &x) { return linalg::logm(x); })(batch));
-  EXPECT_MESSAGE(LinAlgError, "logm: matrix 0 of the batch has 1 real eigenvalues",
-                 linalg::logm(tensor<double>({0, 0, 0, 1}, {2, 2})));
+  EXPECT_MESSAGE(LinAlgError, "sqrtm: the matrix has real eigenvalues that are negative, 3 of 3, so",
+                 linalg::sqrtm(minus));
+  EXPECT_MESSAGE(LinAlgError, "logm: the matrix is singular, and has no logarithm: of its eigenvalues 1 of 2 are 0",
+                 linalg::logm(tensor<double>({0, 0, 0, -1}, {2, 2})));
+  EXPECT_MESSAGE(LinAlgError, "logm: matrix 1 of the batch, counted from 0, is singular, and has no logarithm: of its",
+                 linalg::logm(stack({eye(3, DType::Float64), zeros({3, 3}, DType::Float64)})));
   EXPECT_TRUE(std::isnan(valuesOf(linalg::sqrtm(tensor<double>({0, 1, 0, 0}, {2, 2})))[1])); // it has no root
-  EXPECT_MESSAGE(
-      LinAlgError,
-      "solve_sylvester: in equation 0 of the batch A and -B have an eigenvalue in common, so that there is no "
-      "single solution",
-      linalg::solve_sylvester(turn, turn, eye(2, DType::Float64)));
-  EXPECT_MESSAGE(LinAlgError, "solve_continuous_lyapunov: in equation 0 of the batch A and -B have an eigenvalue",
+  EXPECT_MESSAGE(LinAlgError,
+                 "solve_sylvester: in the equation A and -B have an eigenvalue in common, so that there is no "
+                 "single solution",
+                 linalg::solve_sylvester(turn, turn, eye(2, DType::Float64)));
+  EXPECT_MESSAGE(LinAlgError, "solve_continuous_lyapunov: in the equation A and -B have an eigenvalue",
                  linalg::solve_continuous_lyapunov(turn, eye(2, DType::Float64)));
-  EXPECT_MESSAGE(LinAlgError, "solve_discrete_lyapunov: matrix 0 of the batch is singular",
+  EXPECT_MESSAGE(LinAlgError, "solve_discrete_lyapunov: the matrix is singular: its pivot",
                  linalg::solve_discrete_lyapunov(minus, eye(3, DType::Float64)));
   // A matrix without a basis of eigenvectors has no derivatives: not even of the sum of squares of eigenvalues, which
   // the rule would take for that of a diagonal matrix.
@@ -457,10 +541,12 @@ TEST(LinalgGeneralDeathTest, IterationsThatDoNotConvergeAreErrors) {
              {"schur", [] { linalg::schur(ones({3, 2, 2})); }},
              {"sqrtm", [] { linalg::sqrtm(ones({3, 2, 2})); }},
              {"logm", [] { linalg::logm(ones({3, 2, 2})); }},
-             {"solve_sylvester", [] { linalg::solve_sylvester(ones({2, 2}), ones({2, 2}), ones({2, 2})); }}})
+             {"solve_sylvester", [] { linalg::solve_sylvester(ones({3, 2, 2}), ones({3, 2, 2}), ones({3, 2, 2})); }}})
       EXPECT_MESSAGE(LinAlgError,
-                     std::string(call.first) + ": the iteration for matrix 0 of the batch does not converge",
+                     std::string(call.first) +
+                         ": the iteration for matrix 0 of the batch, counted from 0, does not converge",
                      call.second());
+    EXPECT_MESSAGE(LinAlgError, "eig: the iteration for the matrix does not converge", linalg::eig(ones({2, 2})));
   });
 }
 

@@ -135,7 +135,9 @@ TEST(LinalgResiduals, CholeskyOfDchkpo) {
               if (of.isComplex)
                 singular.im[e] = 0;
             }
-          EXPECT_MESSAGE(LinAlgError, "its leading minor of size " + std::to_string(zero + 1) + " is not positive",
+          EXPECT_MESSAGE(LinAlgError,
+                         "its leading minor " + std::to_string(zero + 1) + " of " + std::to_string(n) +
+                             " is not positive",
                          linalg::cholesky(batchOf({singular}, dtype)));
         }
     });

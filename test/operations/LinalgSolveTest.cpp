@@ -1,6 +1,9 @@
 // Linear algebra by LU factors: solutions, inverses, determinants, powers and exponentials. Residuals are computed in
 // long double, and have the bound of LAPACK's own tests.
+#include "calque/arrays.h"
 #include "test/operations/Linalg.h"
+
+#include <functional>
 
 using namespace calque;
 using namespace calque::testing;
@@ -114,7 +117,8 @@ TEST(LinalgSolve, SingularMatricesAreRefused) {
       std::vector<Tensor> all(9, eye(n, dtype) * 3);
       all[5] = all[7] = zero;
       Tensor batch = stack(all), b = ones({9, n, 1}, dtype);
-      const std::string text = "matrix 5 of the batch is singular: its pivot " + std::to_string(n) + " is 0";
+      const std::string text = "matrix 5 of the batch, counted from 0, is singular: its pivot " + std::to_string(n) +
+                               " of " + std::to_string(n) + " is 0";
       auto solve = function([](const Tensor &x, const Tensor &y) { return linalg::solve(x, y); });
       EXPECT_MESSAGE(LinAlgError, "solve: " + text, linalg::solve(batch, b));
       EXPECT_MESSAGE(LinAlgError, "solve: " + text, solve(batch, b));
@@ -262,11 +266,85 @@ TEST(LinalgSolve, Powers) {
   expectSmall(Matrix::identity(4) - cube * inverse, cube.norm() * inverse.norm(), 4, DType::Float64, "negative powers");
 }
 
+// Messages name a vector as what it is.
+TEST(LinalgSolve, MisuseOfVectorsIsRefusedInTheUsersShapes) {
+  const Tensor a = eye(3), b = ones({2}), exact = ones({3}, DType::Float64), whole = ones({3}, DType::Int32);
+  const linalg::LuFactors factors = linalg::lu_factor(a);
+  const Tensor band = ones({1, 3}), c = ones({3}), blocks = ones({4, 2, 2});
+  const std::string rows = " must have as many rows as the ", types = ": the operands' types differ: float32[";
+  struct Case {
+    std::string function;
+    std::function<Tensor(const Tensor &)> solve;
+    std::string sizes;
+  };
+  const Case cases[] = {
+      {"solve", [&](const Tensor &x) { return linalg::solve(a, x); }, "matrices float32[3,3]"},
+      {"triangular_solve", [&](const Tensor &x) { return linalg::triangular_solve(a, x); }, "matrices float32[3,3]"},
+      {"triangular_solve", [&](const Tensor &x) { return linalg::triangular_solve(a, x, {.left = false}); },
+       "matrices float32[3,3]"},
+      {"cho_solve", [&](const Tensor &x) { return linalg::cho_solve(a, x); }, "matrices float32[3,3]"},
+      {"lu_solve", [&](const Tensor &x) { return linalg::lu_solve(factors, x); }, "matrices float32[3,3]"},
+      {"lstsq", [&](const Tensor &x) { return linalg::lstsq(ones({3, 5}), x); }, "matrices float32[3,5]"},
+      {"solve_banded", [&](const Tensor &x) { return linalg::solve_banded(0, 0, band, x); },
+       "band float32[1,3] has columns"},
+      {"solveh_banded", [&](const Tensor &x) { return linalg::solveh_banded(band, x); },
+       "band float32[1,3] has columns"},
+      {"cho_solve_banded", [&](const Tensor &x) { return linalg::cho_solve_banded(band, x); },
+       "band float32[1,3] has columns"}};
+  for (const Case &each : cases) {
+    SCOPED_TRACE(each.function);
+    EXPECT_MESSAGE(ShapeError, each.function + ": the right-hand sides float32[2]" + rows + each.sizes, each.solve(b));
+    EXPECT_MESSAGE(DTypeError, each.function + types, each.solve(exact));
+    EXPECT_MESSAGE(DTypeError, "and float64[3]; there is no implicit conversion", each.solve(exact));
+    EXPECT_MESSAGE(DTypeError, each.function + ": takes floating-point numbers, not int32[3]", each.solve(whole));
+  }
+  EXPECT_MESSAGE(ShapeError,
+                 "the right-hand sides float32[5,2,4] must have as many columns as the matrices float32[3,3]",
+                 linalg::triangular_solve(a, ones({5, 2, 4}), {.left = false}));
+  EXPECT_MESSAGE(ShapeError,
+                 "solve_toeplitz: takes a column and a row [n], and right-hand sides [n] or [n, k], not "
+                 "float32[3], float32[3] and float32[2]",
+                 linalg::solve_toeplitz(c, c, b));
+  EXPECT_MESSAGE(ShapeError, "solve_toeplitz: takes a column and a row [n]", linalg::solve_toeplitz(c, b, c));
+  EXPECT_MESSAGE(DTypeError, "solve_toeplitz: the operands' types differ: float32[3] and float64[3]",
+                 linalg::solve_toeplitz(c, c, exact));
+  EXPECT_MESSAGE(ShapeError,
+                 "solve_tridiagonal: takes diagonals and right-hand sides [n], and [n] or [n, k], not "
+                 "float32[3], float32[3], float32[3] and float32[2]",
+                 linalg::solve_tridiagonal(c, c, c, b));
+  EXPECT_MESSAGE(DTypeError, "solve_tridiagonal: the operands' types differ: float32[3] and float64[3]",
+                 linalg::solve_tridiagonal(c, c, c, exact));
+  EXPECT_MESSAGE(ShapeError, "float32[4,2,2], float32[4,2,2], float32[4,2,2] and float32[4,3]",
+                 linalg::solve_block_tridiagonal(blocks, blocks, blocks, ones({4, 3})));
+  EXPECT_MESSAGE(ShapeError, "float32[4,2,2], float32[4,3,3], float32[4,2,2] and float32[4,2]",
+                 linalg::solve_block_tridiagonal(blocks, ones({4, 3, 3}), blocks, ones({4, 2})));
+  EXPECT_MESSAGE(ShapeError,
+                 "solve_discrete_lyapunov: Q is a matrix of the size of A, not float32[2,2] of float32[3,3]",
+                 linalg::solve_discrete_lyapunov(a, ones({2, 2})));
+  EXPECT_MESSAGE(ShapeError, "solve_continuous_lyapunov: Q is a matrix of the size of A, not float32[3,2] of",
+                 linalg::solve_continuous_lyapunov(a, ones({3, 2})));
+  EXPECT_MESSAGE(ShapeError,
+                 "matvec: the matrix float32[3,3] has as many columns as the vector has elements, unlike "
+                 "float32[2]",
+                 matvec(a, b));
+  EXPECT_MESSAGE(ShapeError,
+                 "vecmat: the matrix float32[3,3] has as many rows as the vector has elements, unlike "
+                 "float32[2]",
+                 vecmat(b, a));
+  EXPECT_MESSAGE(DTypeError, "float32[3,3] and float64[3]", matvec(a, exact));
+  EXPECT_MESSAGE(DTypeError, "float64[3] and float32[3,3]", vecmat(exact, a));
+  // The sizes of a call.
+  const auto open = TensorSpec<float>({kDynamic});
+  auto called = function([&](const Tensor &x) { return linalg::solve(a, x); }, {.input_signature = {open}});
+  const std::string text = errorOf<Error>([&] { (void)called(b).to_vector<float>(); });
+  EXPECT_EQ(text.find(",1]"), std::string::npos) << text;
+}
+
 TEST(LinalgSolve, MisuseIsRefused) {
   Tensor a = eye(3), wide = ones({2, 3});
   EXPECT_MESSAGE(ShapeError, "solve: takes square matrices, not float32[2,3]", linalg::solve(wide, ones({2})));
   EXPECT_MESSAGE(ShapeError,
-                 "solve: the right-hand sides float32[2,1] must have as many rows as the matrices float32[3,3]",
+                 "solve: the right-hand sides float32[2] must have as many rows as the matrices float32[3,3]",
                  linalg::solve(a, ones({2})));
   EXPECT_MESSAGE(DTypeError, "solve: the operands' types differ", linalg::solve(a, ones({3}, DType::Float64)));
   EXPECT_MESSAGE(ShapeError, "inv: takes square matrices, not float32[2,3]", linalg::inv(wide));
@@ -281,6 +359,8 @@ TEST(LinalgSolve, MisuseIsRefused) {
       ShapeError,
       "lu_solve: the order of rows of factors float32[3,3] has one dimension less, and is int64, unlike float32[3]",
       linalg::lu_solve({a, ones({3})}, ones({3})));
+  EXPECT_MESSAGE(IndexError, "lu_solve: index 3 is out of range [0, 3)",
+                 linalg::lu_solve({a, iota({3}, DType::Int64) + 1}, ones({3})));
   EXPECT_MESSAGE(ShapeError, "matrix_power: takes matrices, which have rank 2 or more, not float32[3]",
                  linalg::matrix_power(ones({3}), 2));
 }

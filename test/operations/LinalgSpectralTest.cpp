@@ -1,5 +1,6 @@
 // Linear algebra by orthogonal factors: QR, eigenvalues, singular values, and what follows from them. Residuals are
 // computed in long double, and have the bound of LAPACK's own tests.
+#include "calque/arrays/moving.h"
 #include "test/operations/Linalg.h"
 
 using namespace calque;
@@ -146,6 +147,44 @@ TEST(LinalgSpectral, SingularValuesHaveSmallResiduals) {
   });
 }
 
+// In tiles: square ones by a bidiagonal matrix, and others by the triangle of their QR factors. Also at the ends of the
+// range, and of a low rank.
+TEST(LinalgSpectral, SingularValuesOfLargeMatrices) {
+  std::mt19937 random(29);
+  for (DType dtype : kFloats)
+    for (auto [m, n] : std::vector<Sizes>{{200, 200}, {257, 257}, {330, 210}, {201, 340}}) {
+      SCOPED_TRACE(std::string(name_of(dtype)) + " " + std::to_string(m) + " x " + std::to_string(n));
+      const bool isFloat = dtype == DType::Float32;
+      const std::int64_t both = std::min(m, n), other = std::max(m, n);
+      const double tolerance = 50 * (isFloat ? 0x1p-23 : 0x1p-52);
+      const Tensor any = randomMatrices(random, dtype, {m, n}),
+                   low = matmul(randomMatrices(random, dtype, {m, 3}), randomMatrices(random, dtype, {3, n}));
+      const double first = isFloat ? 0x1p-110 : 0x1p-900;
+      for (const Tensor &a : {any, low, zeros({m, n}, dtype), any * first, any * (1 / first)})
+        for (bool full : {false, true}) {
+          auto [u, s, vh] = linalg::svd(a, {.full_matrices = full});
+          ASSERT_EQ(u.shape(), (Shape{m, full ? m : both}));
+          ASSERT_EQ(vh.shape(), (Shape{full ? n : both, n}));
+          const std::vector<double> values = valuesOf(s);
+          EXPECT_TRUE(std::is_sorted(values.rbegin(), values.rend()) && values.back() >= 0);
+          auto largest = [](const Tensor &x) { return valuesOf(max(abs(x)))[0]; };
+          const Tensor back = matmul(slice(u, {0, 0}, {m, both}) * s, slice(vh, {0, 0}, {both, n}));
+          EXPECT_LE(largest(back - a), tolerance * values[0]);
+          EXPECT_LE(largest(matmul(transpose(u), u) - eye(full ? m : both, dtype)), tolerance);
+          EXPECT_LE(largest(matmul(vh, transpose(vh)) - eye(full ? n : both, dtype)), tolerance);
+        }
+      const std::vector<double> values = valuesOf(linalg::svdvals(any));
+      double squares = 0;
+      for (double value : values)
+        squares += value * value;
+      EXPECT_NEAR(squares, valuesOf(sum(square(cast(any, DType::Float64))))[0], tolerance * squares);
+      EXPECT_NEAR(valuesOf(linalg::svdvals(any * first))[0], values[0] * first, tolerance * values[0] * first);
+      EXPECT_LE(valuesOf(linalg::svdvals(low))[3], tolerance * static_cast<double>(other));
+      const Tensor inverse = linalg::pinv(any);
+      EXPECT_LE(valuesOf(max(abs(matmul(matmul(any, inverse), any) - any)))[0], 100 * tolerance);
+    }
+}
+
 TEST(LinalgSpectral, WhatIsNotFiniteGivesNan) {
   for (DType dtype : kFloats)
     for (std::int64_t n : {1, 3, 16, 17, 40})
@@ -184,6 +223,58 @@ TEST(LinalgSpectral, TheRangeOfNumbersIsUsed) {
     auto [q, r] = linalg::qr(a);
     EXPECT_NEAR(std::fabs(valuesOf(r)[0]) / scale, 5, 20 * tolerance);
   }
+}
+
+// A power of 2 changes exponents alone, as long as the type has all digits. Of subnormal numbers the digits that they
+// have count, and vectors have all of theirs.
+TEST(LinalgSpectral, PowersOfTwoScaleValuesAndNotVectors) {
+  for (std::int64_t n : {2, 3, 16})
+    for (DType dtype : kFloats) {
+      std::mt19937 random(23);
+      std::vector<double> whole = valuesOf(2 * round(8 * randomMatrices(random, DType::Float64, {n, n})));
+      const bool isFloat = dtype == DType::Float32;
+      for (bool isComplex : {false, true})
+        for (int exponent :
+             isFloat ? std::vector<int>{-149, -140, -126, 60, 116} : std::vector<int>{-1074, -1060, -1022, 500, 1012}) {
+          SCOPED_TRACE(std::string(name_of(dtype)) + (isComplex ? ", complex, " : ", ") + std::to_string(n) +
+                       ", exponent " + std::to_string(exponent));
+          const Tensor real = cast(tensor(whole, {n, n}), dtype), turned = transpose(real);
+          const double least = isFloat ? 0x1p-149 : 0x1p-1074;
+          const double first = std::ldexp(1.0, exponent / 2), second = std::ldexp(1.0, exponent - exponent / 2);
+          auto scaled = [&](const Tensor &x) { return cast(cast(x, DType::Float64) * first * second, dtype); };
+          auto made = [&](const Tensor &re, const Tensor &im, bool isScaled) {
+            const Tensor a = isScaled ? scaled(re) : re, b = isScaled ? scaled(im) : im;
+            return isComplex ? complex(a, b) : a;
+          };
+          auto expectValues = [&](const Tensor &found, const Tensor &expected) {
+            const std::vector<double> all = valuesOf(found), wanted = valuesOf(expected);
+            for (std::size_t i = 0; i < all.size(); ++i) {
+              const double value = wanted[i] * first * second;
+              EXPECT_NEAR(all[i], value, std::max(least, 50 * (isFloat ? 0x1p-23 : 0x1p-52) * std::fabs(value)));
+            }
+          };
+          auto expectSame = [&](const Tensor &found, const Tensor &expected) {
+            const Tensor apart = abs(found - expected);
+            EXPECT_LT(valuesOf(max(apart))[0], isFloat ? 2e-4 : 1e-12);
+          };
+          const Tensor plain = made(real, turned * 0.5, false), small = made(real, turned * 0.5, true);
+          const auto expected = linalg::svd(plain), found = linalg::svd(small);
+          expectValues(found.s, expected.s);
+          expectSame(found.u, expected.u);
+          expectSame(found.vh, expected.vh);
+          const Tensor symmetric = real + turned, skew = real - turned;
+          const auto pairs = linalg::eigh(made(symmetric, skew, false)),
+                     tiny = linalg::eigh(made(symmetric, skew, true));
+          expectValues(tiny.values, pairs.values);
+          expectSame(tiny.vectors, pairs.vectors);
+        }
+    }
+  const Tensor a = tensor<double>({1, 2, 3, -1}, {2, 2}), s = linalg::svdvals(a);
+  for (double scale : {1e-318, 1e-316, 1e-300, 1e300, 5e307}) {
+    EXPECT_NEAR(valuesOf(linalg::svdvals(a * scale) / scale)[0], valuesOf(s)[0], 1e-5);
+    EXPECT_NEAR(valuesOf(linalg::matrix_norm(a * scale, linalg::MatrixNorm::Two) / scale)[0], valuesOf(s)[0], 1e-5);
+  }
+  EXPECT_NEAR(valuesOf(linalg::svdvals(cast(a * 1e-42, DType::Float32)) / 1e-42)[1], valuesOf(s)[1], 2e-3);
 }
 
 TEST(LinalgSpectral, Derivatives) {
@@ -254,6 +345,71 @@ TEST(LinalgSpectral, EqualValuesGiveNoFiniteGradientOfVectors) {
   EXPECT_MESSAGE(Error, "qr", grad([](const Tensor &x) { return sum(linalg::qr(x, {.complete = true}).q); })(tall));
   EXPECT_MESSAGE(Error, "svd",
                  grad([](const Tensor &x) { return sum(linalg::svd(x, {.full_matrices = true}).u); })(tall));
+}
+
+// Values that are equal up to rounding: what depends on the space of their vectors alone has a gradient, and what
+// depends on the vectors has none that is finite.
+TEST(LinalgSpectral, FunctionsOfTheSpaceOfEqualValues) {
+  const Tensor q = linalg::qr(tensor<double>({1, 2, 3, 4, 5, 7, 7, 8, 1}, {3, 3})).q;
+  const Tensor other = linalg::qr(tensor<double>({2, 0, 1, 1, -3, 1, 0, 1, 1}, {3, 3})).q;
+  const Tensor along = tensor<double>({1, 2, 0, 2, -1, 1, 0, 1, 3}, {3, 3});
+  const Tensor weights = tensor<double>({1, 0, 2, 0, 3, 1, 2, 1, 0}, {3, 3});
+  auto slope = [&](auto f, const Tensor &x) {
+    double found = 0;
+    for (bool compiled : {false, true}) {
+      auto gradient = grad([f](const Tensor &x) { return f(x); });
+      found = sum((compiled ? function(gradient)(x) : gradient(x)) * along).template item<double>();
+    }
+    return found;
+  };
+  auto difference = [&](auto f, const Tensor &x) {
+    return (f(x + 1e-5 * along) - f(x - 1e-5 * along)).template item<double>() / 2e-5;
+  };
+  auto isFinite = [](const Tensor &x) { return all(isfinite(x)).item<bool>(); };
+
+  const Tensor turned = matmul(q * tensor<double>({1, 1, 3}), transpose(q)), a = (turned + transpose(turned)) / 2;
+  auto firstTwo = [](const Tensor &x) { return slice(linalg::eigh(x).vectors, {0, 0}, {3, 2}); };
+  auto projector = [&](const Tensor &x) { return sum(weights * matmul(firstTwo(x), transpose(firstTwo(x)))); };
+  EXPECT_NEAR(slope(projector, a), difference(projector, a), 1e-7);
+  auto one = [&](const Tensor &x) {
+    const Tensor v = linalg::eigh(x).vectors;
+    return sum(weights * matmul(v, transpose(v)));
+  };
+  EXPECT_NEAR(slope(one, a), 0, 1e-12);
+  auto simple = [&](const Tensor &x) { // of the vector of the value that is 3
+    return sum(square(slice(linalg::eigh(x).vectors, {0, 2}, {3, 3})) * tensor<double>({1, 2, 4}, {3, 1}));
+  };
+  EXPECT_NEAR(slope(simple, a), difference(simple, a), 1e-7);
+  EXPECT_NEAR(slope(simple, diag(tensor<double>({1, 1, 3}))), difference(simple, diag(tensor<double>({1, 1, 3}))),
+              1e-7);
+  EXPECT_FALSE(isFinite(grad([&](const Tensor &x) { return sum(weights * linalg::eigh(x).vectors); })(a)));
+  EXPECT_FALSE(isFinite(jvp([&](const Tensor &x) { return linalg::eigh(x).vectors; }, a, along).second));
+  // The sum of all values is linear, and its gradient does not say so where it is taken once more.
+  EXPECT_FALSE(isFinite(jvp(grad([](const Tensor &x) { return sum(square(linalg::eigvalsh(x))); }), a, along).second));
+
+  const Tensor b = matmul(q * tensor<double>({2, 2, 1}), transpose(other));
+  auto unitary = [&](const Tensor &x) { // the factor of a polar decomposition, whose vectors are those of both sides
+    auto [u, s, vh] = linalg::svd(x);
+    return sum(weights * matmul(u, vh));
+  };
+  EXPECT_NEAR(slope(unitary, b), difference(unitary, b), 1e-7);
+  EXPECT_FALSE(isFinite(grad([&](const Tensor &x) { return sum(weights * linalg::svd(x).u); })(b)));
+  auto stretch = [&](const Tensor &x) { return sum(weights * linalg::polar(x).p); };
+  EXPECT_NEAR(slope(stretch, b), difference(stretch, b), 1e-7);
+
+  // Of a function of the matrix, by vectors and values, what belongs to equal values is lost, and NaN says so.
+  auto function = [&](const Tensor &x) {
+    const auto [w, v] = linalg::eigh(x);
+    return sum(weights * matmul(v * sin(w), transpose(v)));
+  };
+  EXPECT_FALSE(isFinite(grad(function)(a)));
+  EXPECT_FALSE(isFinite(grad(function)(eye(3, DType::Float64))));
+  const Tensor apart = diag(tensor<double>({1, 2, 4}));
+  EXPECT_NEAR(slope(function, apart), difference(function, apart), 1e-7);
+  EXPECT_FALSE(isFinite(grad([&](const Tensor &x) {
+    const auto [u, s, vh] = linalg::svd(x);
+    return sum(weights * matmul(u * s, vh));
+  })(b)));
 }
 
 TEST(LinalgSpectral, LeastSquares) {
@@ -422,9 +578,9 @@ TEST(LinalgLibraryDeathTest, LargeMatricesNeedOne) {
 
 TEST(LinalgLibraryDeathTest, IterationsThatDoNotConvergeAreErrors) {
   withLapack(CALQUE_FAILING_LAPACK, [] {
-    EXPECT_MESSAGE(LinAlgError, "eigh: the iteration for matrix 0 of the batch does not converge",
+    EXPECT_MESSAGE(LinAlgError, "eigh: the iteration for matrix 0 of the batch, counted from 0, does not converge",
                    linalg::eigh(ones({3, 17, 17})));
-    EXPECT_MESSAGE(LinAlgError, "svd: the iteration for matrix 0 of the batch does not converge",
-                   linalg::svd(ones({17, 3})));
+    EXPECT_MESSAGE(LinAlgError, "svd: the iteration for the matrix does not converge", linalg::svd(ones({17, 3})));
+    EXPECT_MESSAGE(LinAlgError, "svd: the iteration for the matrix does not converge", linalg::svd(ones({220, 230})));
   });
 }

@@ -70,13 +70,39 @@ TEST(Linalg, TheResultIsTheSameOnAnyNumberOfThreads) {
   std::mt19937 random(3);
   Tensor a = positive(randomMatrices(random, DType::Float64, {400, 400})),
          b = randomMatrices(random, DType::Float64, {400, 130}),
-         many = positive(randomMatrices(random, DType::Float64, {900, 5, 5}));
+         many = positive(randomMatrices(random, DType::Float64, {900, 5, 5})),
+         pair = randomMatrices(random, DType::Float64, {2, 400, 400}), general = exampleAt(pair, 1);
   const int before = num_threads();
   std::vector<Tensor> results[2];
   for (int threads : {1, 2}) {
     set_num_threads(threads);
     Tensor l = linalg::cholesky(a);
-    results[threads - 1] = {l, linalg::triangular_solve(l, b), linalg::cholesky(many)};
+    const linalg::LuFactors factors = linalg::lu_factor(general);
+    const auto [q, r] = linalg::qr(general);
+    const auto [values, vectors] = linalg::eigh(a);
+    const auto [u, s, vh] = linalg::svd(general);
+    results[threads - 1] = {l,
+                            linalg::triangular_solve(l, b),
+                            linalg::cholesky(many),
+                            factors.factors,
+                            factors.order,
+                            linalg::lu_solve(factors, b),
+                            linalg::solve(general, ones({400}, DType::Float64)),
+                            linalg::inv(general),
+                            q,
+                            r,
+                            values,
+                            vectors,
+                            u,
+                            s,
+                            vh};
+    // Nor on what else is in a batch, whose matrices are worked on by one thread each.
+    const auto [batchQ, batchR] = linalg::qr(pair);
+    expectSameBits(exampleAt(batchQ, 1), q);
+    expectSameBits(exampleAt(batchR, 1), r);
+    expectSameBits(exampleAt(linalg::inv(pair), 1), linalg::inv(general));
+    expectSameBits(exampleAt(linalg::eigh(stack({general, a})).vectors, 1), vectors);
+    expectSameBits(exampleAt(linalg::svd(pair).u, 1), u);
   }
   set_num_threads(before);
   for (std::size_t i = 0; i < results[0].size(); ++i)
@@ -97,8 +123,8 @@ TEST(Linalg, CholeskyRefusesWhatIsNotPositiveDefinite) {
         std::vector<Tensor> batch(11, a);
         batch[6] = batch[9] = singular;
         const std::string text =
-            "cholesky: matrix 6 of the batch is not positive definite: its leading minor of size " +
-            std::to_string(bad + 1) + " is not positive";
+            "cholesky: matrix 6 of the batch, counted from 0, is not positive definite: its leading minor " +
+            std::to_string(bad + 1) + " of " + std::to_string(n) + " is not positive";
         Tensor stackedUp = stack(batch);
         EXPECT_MESSAGE(LinAlgError, text, linalg::cholesky(stackedUp));
         EXPECT_MESSAGE(LinAlgError, text, function([](const Tensor &x) { return linalg::cholesky(x); })(stackedUp));

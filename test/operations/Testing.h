@@ -126,7 +126,7 @@ inline void expectAlike(const Tensor &found, const Tensor &expected, bool exact)
     return expectSameBits(found, expected);
   ASSERT_EQ(found.dtype(), expected.dtype());
   std::vector<double> a = valuesOf(found), b = valuesOf(expected);
-  double tolerance = expected.dtype() == DType::Float64 ? 1e-12 : 2e-5;
+  double tolerance = expected.dtype() == DType::Float64 ? 4e-12 : 2e-5;
   for (std::size_t i = 0; i < a.size(); ++i)
     EXPECT_TRUE(std::fabs(a[i] - b[i]) <= tolerance * (1 + std::fabs(b[i])) || a[i] == b[i] ||
                 (a[i] != a[i] && b[i] != b[i]))

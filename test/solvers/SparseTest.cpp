@@ -102,8 +102,22 @@ TEST(Sparse, SumsAndMultiples) {
   expectNear(square.scale_rows(ramp()).to_dense(), valuesOf(square.to_dense() * expand_dims(ramp(), {1})), 0);
   expectNear((3.0 * square).scale_columns(ramp()).to_dense(), valuesOf(3 * square.to_dense() * ramp()), 0);
   EXPECT_EQ(sparse::Pattern::of(square.to_dense()).indices(), square.pattern().indices());
-  EXPECT_MISUSE(ShapeError, a + b * waves(2), "Csr: a matrix is multiplied by a scalar, not float64[2]");
-  EXPECT_CONTAINS(errorOf<ShapeError>([&] { a + c; }), "Csr: matrices [12,9] and [9,9] have different shapes");
+}
+
+TEST(Sparse, MisuseOfOperatorsIsRefusedWithTheUsersLine) {
+  const sparse::Csr a = ragged(12, 9), c = sparse::Csr(waves(9), sparse::Pattern::banded(9, 0, 0)),
+                    narrow(cast(a.values(), DType::Float32), a.pattern());
+  EXPECT_MISUSE(ShapeError, a + c, "Csr +: takes two matrices of one shape, and these are [12,9] and [9,9]");
+  EXPECT_MISUSE(ShapeError, c - a, "Csr -: takes two matrices of one shape, and these are [9,9] and [12,9]");
+  EXPECT_MISUSE(ShapeError, a + 2 * c * 3, "Csr +: takes two matrices of one shape");
+  EXPECT_MISUSE(ShapeError, a * waves(2), "Csr *: a matrix is multiplied by a scalar, not float64[2]");
+  EXPECT_MISUSE(ShapeError, waves(2) * a, "Csr *: a matrix is multiplied by a scalar, not float64[2]");
+  const sparse::Csr other(cast(c.values(), DType::Float32), c.pattern());
+  EXPECT_MISUSE(DTypeError, c + other,
+                "Csr +: the values are float64[9] and float32[9]; they must have one element type");
+  EXPECT_MISUSE(DTypeError, other - c, "Csr -: the values are float32[9] and float64[9]; they must have one");
+  EXPECT_MISUSE(DTypeError, narrow * scalar<double>(2), "and the factor float64[]; they must have one element type");
+  EXPECT_MISUSE(DTypeError, narrow.scale_rows(waves(12)), "and the factors float64[12]; they must have one element");
 }
 
 TEST(Sparse, MatricesAreLinearOperators) {
@@ -146,10 +160,91 @@ TEST(Sparse, DirectSolutionsHaveTheValuesOfSciPyAndDerivatives) {
   auto exact = [&](const Tensor &v) { return sum(sin(linalg::solve(sparse::Csr(v, a.pattern()).to_dense(), b))); };
   expectNear(function(grad(loss))(a.values()), valuesOf(grad(exact)(a.values())), 1e-12);
   expectNear(function(hessian(loss))(a.values()), valuesOf(function(hessian(exact))(a.values())), 1e-10);
+  auto ofExample = [&](const Tensor &v) { return sparse::solve(sparse::Csr(v, a.pattern()), b); };
+  EXPECT_EQ(function(vmap(ofExample))(zeros({0, 16}, DType::Float64)).shape(), Shape({0, 6}));
   EXPECT_MISUSE(ValueError, sparse::solve(a * 0.0, b), "sparse::solve: the matrix is singular");
+  EXPECT_MISUSE(ValueError, sparse::solve(a, b, {.symmetric = true}),
+                "sparse::solve: the matrix is not symmetric, as .symmetric says that it is");
   EXPECT_MISUSE(DTypeError, sparse::solve(a, ramp(DType::Float32)),
                 "sparse::solve: the values are float64[16] and b is");
   EXPECT_MISUSE(ShapeError, sparse::solve(a, ones({5}, DType::Float64)), "sparse::solve: the matrix is [6,6] and b");
+}
+
+// Of n blocks [[p, 1], [1, q]] on the diagonal, whose factors without exchanged rows begin with p.
+sparse::Csr blocksOf(const std::vector<std::array<double, 2>> &blocks, DType dtype = DType::Float64) {
+  sparse::Coo c;
+  std::vector<double> values;
+  for (std::int64_t k = 0; k < static_cast<std::int64_t>(blocks.size()); ++k)
+    for (std::int64_t i : {0, 1})
+      for (std::int64_t j : {0, 1}) {
+        c.rows.push_back(2 * k + i);
+        c.columns.push_back(2 * k + j);
+        values.push_back(i != j ? 1 : blocks[static_cast<std::size_t>(k)][static_cast<std::size_t>(i)]);
+      }
+  c.shape = {2 * static_cast<std::int64_t>(blocks.size()), 2 * static_cast<std::int64_t>(blocks.size())};
+  c.values = makeTensor(dtype, values, {static_cast<std::int64_t>(values.size())});
+  return sparse::csr(c);
+}
+
+TEST(Sparse, SmallPivotsAreNoticed) {
+  const Tensor b = tensor<double>({1, 2});
+  try {
+    sparse::solve(blocksOf({{2, 3}}), b);
+  } catch (const StateError &error) {
+    GTEST_SKIP() << error.what();
+  }
+  // [[p, 1], [1, p]] x = b.
+  for (DType dtype : {DType::Float32, DType::Float64})
+    for (double p : {1e-3, 1e-8, 1e-12, 1e-18, 1e-30, -1e-5, -1e-10}) {
+      SCOPED_TRACE(p);
+      const double d = p * p - 1, tolerance = dtype == DType::Float32 ? 1e-4 : 1e-12;
+      const std::vector<double> expected{(p * 1 - 2) / d, (p * 2 - 1) / d};
+      const sparse::Csr a = blocksOf({{p, p}}, dtype);
+      const Tensor right = cast(b, dtype);
+      expectNear(sparse::solve(a, right), expected, tolerance);
+      try {
+        expectNear(sparse::solve(a, right, {.symmetric = true}), expected, tolerance);
+      } catch (const ValueError &error) {
+        EXPECT_CONTAINS(error.what(),
+                        "sparse::solve: a pivot of the factors L D L^T is too small for a solution; leave out");
+        EXPECT_LT(std::fabs(p), dtype == DType::Float32 ? 1e-4 : 1e-10);
+      }
+    }
+  // The equations of a minimum with constraints, [[d, B], [B^T, 0]]: what is found is right, and else it is refused.
+  std::mt19937 random(7);
+  for (double d : {1.0, 1e-4, 1e-9, 1e-14, 0.0}) {
+    SCOPED_TRACE(d);
+    std::vector<double> all(900);
+    for (std::size_t i = 0; i < 30; ++i)
+      for (std::size_t j = 0; j < 30; ++j)
+        if (i < 20 && (j == i || (j >= 20 && (i + j) % 3 == 0)))
+          all[30 * i + j] = all[30 * j + i] = i == j ? d : static_cast<double>(random() % 1000) / 500 - 1;
+    const Tensor dense = tensor<double>(all, {30, 30}) + 1e-3 * eye(30, DType::Float64), right = waves(30);
+    const sparse::Csr a = sparse::from_dense(dense, sparse::Pattern::of(dense));
+    const std::vector<double> expected = valuesOf(linalg::solve(dense, right));
+    double largest = 0;
+    for (double each : expected)
+      largest = std::max(largest, std::fabs(each));
+    expectNear(sparse::solve(a, right), expected, 1e-9 * largest);
+    try {
+      expectNear(sparse::solve(a, right, {.symmetric = true}), expected, 1e-9 * largest);
+    } catch (const ValueError &error) {
+      EXPECT_CONTAINS(error.what(), "sparse::solve: ");
+    }
+  }
+  // What is not finite, and the ends of the range.
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (bool symmetric : {false, true}) {
+    const Tensor none =
+        sparse::solve(blocksOf({{2, 3}, {nan, 4}}), ones({4}, DType::Float64), {.symmetric = symmetric});
+    EXPECT_TRUE(all(isnan(none)).item<bool>());
+    for (double scale : {1e-300, 1e300}) {
+      const sparse::Csr a = blocksOf({{2, 3}}) * scale;
+      expectNear(sparse::solve(a, a(tensor<double>({1, 2})), {.symmetric = symmetric}), {1, 2}, 1e-12);
+    }
+    const Tensor tiny = sparse::solve(blocksOf({{2, 3}}), tensor<double>({4e-320, 7e-320}), {.symmetric = symmetric});
+    expectNear(tiny * 1e300, {1e-20, 2e-20}, 1e-22);
+  }
 }
 
 TEST(SparseDerivatives, HaveTheValuesOfDenseOnes) {

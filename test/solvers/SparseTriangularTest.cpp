@@ -113,6 +113,29 @@ TEST(SparseTriangular, SolutionsAreMapped) {
   expectNear(sparse::triangular_solve(a, zeros({6, 0}, DType::Float64)), {}, 0);
 }
 
+TEST(SparseTriangular, SolutionsOfNoExamples) {
+  const sparse::Csr a = general();
+  const Tensor none = zeros({0, 16}, DType::Float64), rights = zeros({0, 6}, DType::Float64),
+               columns = zeros({0, 6, 3}, DType::Float64);
+  auto both = [&](const Tensor &v, const Tensor &b) {
+    return sparse::triangular_solve(sparse::Csr(v, a.pattern()), b);
+  };
+  auto factored = [&](const Tensor &v) { return sparse::incomplete_lu(sparse::Csr(v, a.pattern()))(ramp()); };
+  auto rooted = [&](const Tensor &v) { return sparse::incomplete_cholesky(sparse::Csr(v, a.pattern()))(ramp()); };
+  EXPECT_EQ(function(vmap([&](const Tensor &b) { return both(a.values(), b); }))(rights).shape(), Shape({0, 6}));
+  EXPECT_EQ(function(vmap([&](const Tensor &b) { return both(a.values(), b); }))(columns).shape(), Shape({0, 6, 3}));
+  EXPECT_EQ(function(vmap(both))(none, rights).shape(), Shape({0, 6}));
+  EXPECT_EQ(function(vmap(both))(none, columns).shape(), Shape({0, 6, 3}));
+  EXPECT_EQ(function(vmap([&](const Tensor &v) { return both(v, ramp()); }))(none).shape(), Shape({0, 6}));
+  EXPECT_EQ(function(vmap(factored))(none).shape(), Shape({0, 6}));
+  EXPECT_EQ(function(vmap(rooted))(none).shape(), Shape({0, 6}));
+  EXPECT_EQ(vmap(both)(none, rights).shape(), Shape({0, 6}));
+  auto slope = [&](const Tensor &v) {
+    return grad([&](const Tensor &u) { return sum(factored(u) + both(u, ramp())); })(v);
+  };
+  EXPECT_EQ(function(vmap(slope))(none).shape(), Shape({0, 16}));
+}
+
 TEST(IncompleteFactors, AreExactWithoutFill) {
   const sparse::Csr a = general(), symmetric = (a + a.transposed()) * 0.5;
   const Tensor b = ramp();

@@ -66,11 +66,6 @@ struct Parameters {
 };
 using Model = Tensor (*)(const Parameters &b, const Tensor &x);
 
-// The arc tangent, also of negative numbers. The slope at 0 is that of maximum, which is 1 at a tie.
-Tensor arctan(const Tensor &x) {
-  auto ofPositive = [](const Tensor &z) { return solvers::robust_loss(solvers::RobustLoss::Arctan, maximum(z, 0)); };
-  return where(x < 0, -ofPositive(-x), ofPositive(x));
-}
 Tensor rational(const Parameters &b, const Tensor &x) {
   return (b(1) + x * (b(2) + x * (b(3) + x * b(4)))) / (1 + x * (b(5) + x * (b(6) + x * b(7))));
 }
@@ -116,8 +111,8 @@ const std::map<std::string, Model> models = {
     {"Misra1d", [](const Parameters &b, const Tensor &x) { return b(1) * b(2) * x / (1 + b(2) * x); }},
     {"Rat42", [](const Parameters &b, const Tensor &x) { return b(1) / (1 + exp(b(2) - b(3) * x)); }},
     {"Rat43", [](const Parameters &b, const Tensor &x) { return b(1) / pow(1 + exp(b(2) - b(3) * x), 1 / b(4)); }},
-    {"Roszman1", [](const Parameters &b,
-                    const Tensor &x) { return b(1) - b(2) * x - arctan(b(3) / (x - b(4))) / std::numbers::pi; }},
+    {"Roszman1",
+     [](const Parameters &b, const Tensor &x) { return b(1) - b(2) * x - atan(b(3) / (x - b(4))) / std::numbers::pi; }},
     {"Thurber", rational},
 };
 

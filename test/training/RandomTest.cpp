@@ -69,6 +69,25 @@ TEST(Random, UniformNumbersArePhiloxs) {
     }
 }
 
+// The numbers of a block are made together where a vector has all of them.
+TEST(Random, UniformNumbersOfLongRowsArePhiloxs) {
+  for (DType dtype : {DType::Float32, DType::Float64})
+    for (const Shape &shape : {Shape{64}, Shape{1003}, Shape{5, 16}, Shape{3, 44}, Shape{4, 7, 8}, Shape{6, 35},
+                               Shape{33, 3}, Shape{2, 1026}, Shape{300, 64}}) {
+      std::vector<double> expected = uniforms(9, 4, static_cast<std::size_t>(sizeOf(shape)), dtype);
+      const Tensor state = random::state(9, 4);
+      expectNear(random::stateless_uniform(shape, state, {.dtype = dtype}), expected, 0);
+      // In a kernel with others, and of transposed numbers.
+      auto transposed = function([&](const Tensor &from) {
+        const Tensor x = reshape(random::stateless_uniform(shape, from, {.dtype = dtype}), {shape[0], -1});
+        return transpose(transpose(x) - 0.5);
+      });
+      for (double &each : expected)
+        each -= 0.5;
+      expectNear(transposed(state), expected, 0);
+    }
+}
+
 TEST(Random, UniformNumbersStayInTheirInterval) {
   Moments m = momentsOf(random::stateless_uniform({20000}, random::state(1, 0), {.minval = -2, .maxval = 6}));
   EXPECT_GE(m.smallest, -2);

@@ -86,7 +86,8 @@ CALQUE_API Tensor fftfreq(std::int64_t n, FrequencyOptions options = {},
 CALQUE_API Tensor rfftfreq(std::int64_t n, FrequencyOptions options = {},
                            SourceLocation where = SourceLocation::current());
 
-// The smallest length from n on whose prime factors are 2, 3 and 5 alone, which is fast. ValueError for n below 1.
+// The smallest length from n on whose prime factors are 2, 3 and 5 alone, which is fast. ValueError for n below 1, and
+// for one above the largest such length below 2^63, which is 9216000000000000000.
 CALQUE_API std::int64_t next_fast_len(std::int64_t n, SourceLocation where = SourceLocation::current());
 
 //===-- Cosine and sine transforms --------------------------------------------------------------===//
@@ -125,7 +126,8 @@ struct WindowOptions {
       true; // symmetric, for filters; else periodic, for spectra: a symmetric one of n + 1 without its last number
   std::optional<DType> dtype = std::nullopt; // none: the default type
 };
-// n numbers, computed in float64 and rounded. ValueError for a negative n, DTypeError for types other than floats.
+// n numbers, computed in float64 and rounded. ValueError for a negative n, DTypeError for types other than floats,
+// MemoryError for more numbers than there is memory for.
 CALQUE_API Tensor boxcar(std::int64_t n, WindowOptions options = {}, SourceLocation where = SourceLocation::current());
 CALQUE_API Tensor bartlett(std::int64_t n, WindowOptions options = {},
                            SourceLocation where = SourceLocation::current());
@@ -148,7 +150,7 @@ CALQUE_API Tensor kaiser(std::int64_t n, double beta, WindowOptions options = {}
 //===-- Short-time transforms -------------------------------------------------------------------===//
 
 struct StftOptions {
-  std::int64_t nperseg = 256;                          // numbers in a segment
+  std::int64_t nperseg = 256; // numbers in a segment; stft of fewer numbers takes as many as there are, with a warning
   std::optional<std::int64_t> noverlap = std::nullopt; // how many of them the next one has too; none: half of them
   std::optional<std::int64_t> nfft = std::nullopt;     // the length of a transform; none: nperseg
   std::optional<Tensor> window = std::nullopt;         // [nperseg]; none: hann, periodic
@@ -158,8 +160,11 @@ struct StftOptions {
 };
 // The transforms of segments of real numbers [..., length], as scipy.signal.stft gives them with its scaling
 // "spectrum":
-// [..., nfft / 2 + 1, segments], divided by the sum of the window. The length must be known while tracing. ValueError
-// for options that don't fit.
+// [..., nfft / 2 + 1, segments], divided by the sum of the window. The length must be known while tracing. For a
+// signal that is shorter than nperseg, nperseg is its length, with a warning, and so is what follows from it: noverlap
+// and nfft that are not given, and the window. istft takes that nperseg. ValueError for options that don't fit: a given
+// noverlap of nperseg or more, a given nfft below it, and a given window that is longer than the signal. ShapeError for
+// a signal of no numbers.
 CALQUE_API Tensor stft(const Operand &x, StftOptions options = {});
 // The numbers of which stft made this, with the same options, [..., length]: overlapping segments are added, and
 // divided by the sum of the squares of windows. As in SciPy, the result may have more numbers than there were, zeros

@@ -22,6 +22,10 @@
 #include "calque/functions.h"
 
 #include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace calque::linalg {
 
@@ -69,7 +73,8 @@ struct Lu {
 CALQUE_API Lu lu(const Operand &a);
 
 // X of A X = B, for matrices A [..., n, n] and B [..., n, k] or [n]. LinAlgError for a singular matrix, one with a
-// pivot that is exactly 0: the error names the first one of the batch. NaN and infinities give NaN.
+// pivot that is exactly 0: the error names the first one of the batch. NaN and infinities give what arithmetic makes of
+// them.
 CALQUE_API Tensor solve(const Operand &a, const Operand &b);
 // The inverse. LinAlgError as for solve, which is faster and more accurate where it will do.
 CALQUE_API Tensor inv(const Operand &a);
@@ -100,13 +105,17 @@ CALQUE_API Qr qr(const Operand &a, QrOptions options = {});
 // real eigenvalues w [..., n], and orthonormal eigenvectors, the columns of V. The signs of real vectors are not
 // defined, and neither should be what a loss makes of them. Of a complex vector the largest element is positive; so
 // gradients are right for losses that depend on the phase, too, but where two elements are largest. The gradient is
-// Hermitian. If it depends on vectors of equal eigenvalues, it is infinite or NaN. NaN for a matrix with NaN or
-// infinities.
+// Hermitian. If it depends on vectors of equal eigenvalues, it is infinite or NaN; so it is for a function of vectors
+// and values together, as of V f(w) V^H, unless vectors of equal values count as their space alone. NaN for a matrix
+// with NaN or infinities.
 struct Eigh {
   Tensor values, vectors;
 };
-CALQUE_API Eigh eigh(const Operand &a);
-CALQUE_API Tensor eigvalsh(const Operand &a);
+//
+// With B, a symmetric or Hermitian positive definite matrix of the same size, A V = B V diag(w) and V^H B V = 1, by the
+// Cholesky factor of B. The lower triangle of both is read. LinAlgError for a B that is not positive definite.
+CALQUE_API Eigh eigh(const Operand &a, std::optional<Tensor> b = std::nullopt);
+CALQUE_API Tensor eigvalsh(const Operand &a, std::optional<Tensor> b = std::nullopt);
 
 // A = U diag(s) V^H for matrices [..., m, n]: U [..., m, k], descending real singular values s [..., k] and vh = V^H
 // [..., k, n], where k is the smaller one of m and n. With full_matrices = true U is [..., m, m] and V^H [..., n, n];
@@ -153,9 +162,47 @@ enum class MatrixNorm {
   MinusInfinity, // the smallest
 };
 CALQUE_API Tensor matrix_norm(const Operand &a, MatrixNorm order = MatrixNorm::Frobenius);
+// The order of a norm: a number, also infinite or -infinite, or of matrices "fro" or "nuc".
+class NormOrder {
+public:
+  template <typename T>
+    requires std::is_arithmetic_v<T>
+  NormOrder(T number) : number_(static_cast<double>(number)) {}
+  NormOrder(std::string name) : name_(std::move(name)) {}
+  NormOrder(const char *name) : name_(name) {}
+  const std::string &name() const { return name_; } // empty: a number
+  double number() const { return number_; }
+
+private:
+  double number_ = 0;
+  std::string name_;
+};
+struct NormOptions {
+  std::optional<NormOrder> ord = std::nullopt; // none: 2 of vectors, "fro" of matrices
+  AxisList axis = {};                          // one axis of vectors, or those of rows and columns of matrices
+  bool keepdims = false;
+};
+// numpy.linalg.norm. Without an axis it is that of all elements, if no order is given, and else of a vector or a
+// matrix. With one axis it is vector_norm, and with two axes matrix_norm, of the orders 1, -1, 2, -2, inf, -inf, "fro"
+// and "nuc". ValueError for other orders and for more axes. ShapeError for an order and a rank above 2 without axes.
+CALQUE_API Tensor norm(const Operand &x, NormOptions options = {});
 // The norm times that of the inverse; the quotient of singular values for Two and MinusTwo. Infinite for a singular
 // matrix.
 CALQUE_API Tensor cond(const Operand &a, MatrixNorm order = MatrixNorm::Two);
+
+// The product of two or more matrices, of which the first and the last may be vectors, in the order that takes the
+// fewest multiplications. ValueError for less than two.
+CALQUE_API Tensor multi_dot(const std::vector<Tensor> &matrices, SourceLocation where = SourceLocation::current());
+// A = U P for matrices [..., m, n], with orthonormal columns of U, or rows where m < n, and a Hermitian P without
+// negative eigenvalues, [..., n, n]; with side "left" A = P U, and P is [..., m, m]. By the singular values, of which
+// none is 0 for the derivatives.
+struct Polar {
+  Tensor u, p;
+};
+struct PolarOptions {
+  std::string side = "right";
+};
+CALQUE_API Polar polar(const Operand &a, PolarOptions options = {});
 
 // The product of so many factors A; of inverses for a negative number.
 CALQUE_API Tensor matrix_power(const Operand &a, std::int64_t exponent);
@@ -199,11 +246,36 @@ CALQUE_API Tensor solve_continuous_lyapunov(const Operand &a, const Operand &q);
 // LinAlgError.
 CALQUE_API Tensor solve_discrete_lyapunov(const Operand &a, const Operand &q);
 
+struct RiccatiOptions {
+  std::optional<Tensor> e = std::nullopt; // [..., n, n], which has an inverse; none: the identity
+  std::optional<Tensor> s = std::nullopt; // [..., n, m]; none: 0
+};
+// X of A^H X + X A - X B R^-1 B^H X + Q = 0 for A and Q [..., n, n], B [..., n, m] and R [..., m, m], Q and R
+// Hermitian: the one for which A - B R^-1 B^H X is stable, of eigenvalues left of 0. With options A^H X E + E^H X A -
+// (E^H X B + S) R^-1 (B^H X E + S^H) + Q = 0. Computed in float64 or complex128. Derivatives are those of the solution,
+// to third order; as Q and R count their Hermitian parts. AssertionError where there is no such X, or where it is not
+// found to 8 digits of the equation; LinAlgError for an R or E without an inverse.
+CALQUE_API Tensor solve_continuous_are(const Operand &a, const Operand &b, const Operand &q, const Operand &r,
+                                       RiccatiOptions options = {});
+// The same of A^H X A - X - A^H X B (R + B^H X B)^-1 B^H X A + Q = 0, where A - B (R + B^H X B)^-1 B^H X A has
+// eigenvalues within the unit circle. With options A^H X A - E^H X E - (A^H X B + S) (R + B^H X B)^-1 (B^H X A + S^H) +
+// Q = 0.
+CALQUE_API Tensor solve_discrete_are(const Operand &a, const Operand &b, const Operand &q, const Operand &r,
+                                     RiccatiOptions options = {});
+
 // The matrix [..., m, n] whose diagonals are constant: element [i, j] is column[i - j] on and below the diagonal, and
 // row[j - i] above it, of column [..., m] and row [..., n]. row[0] is not read. Without a row it is
 // conj(column), so that the matrix is symmetric, or Hermitian but for what column[0] is.
 CALQUE_API Tensor toeplitz(const Operand &column);
 CALQUE_API Tensor toeplitz(const Operand &column, const Operand &row);
+// The square matrix [..., n, n] with element [i, j] = column[(i - j) mod n].
+CALQUE_API Tensor circulant(const Operand &column);
+// The matrix [..., m, n] with element [i, j] = column[i + j], and behind the end of the column row[i + j - m + 1].
+// row[0] is not read. Without a row these are 0, and n is m.
+CALQUE_API Tensor hankel(const Operand &column, std::optional<Tensor> row = std::nullopt);
+// The matrices [..., m, n] on the diagonal of one, one after the other, and zeros elsewhere. A scalar counts as [1, 1],
+// and a vector as the row [1, n]. ValueError for no matrices, DTypeError for different types.
+CALQUE_API Tensor block_diag(const std::vector<Tensor> &matrices, SourceLocation where = SourceLocation::current());
 // X of toeplitz(column, row) X = B, for m = n, by LU factors.
 CALQUE_API Tensor solve_toeplitz(const Operand &column, const Operand &row, const Operand &b);
 
@@ -214,7 +286,7 @@ CALQUE_API Tensor solve_toeplitz(const Operand &column, const Operand &row, cons
 CALQUE_API Tensor solve_tridiagonal(const Operand &lower, const Operand &diagonal, const Operand &upper,
                                     const Operand &b);
 // The same of blocks: lower, diagonal and upper are [n, s, s], and B is [n, s] or [n, s, k]. Rows are exchanged within
-// blocks alone. LinAlgError for a singular pivot block.
+// blocks alone: a singular pivot block gives infinities or NaN, as a zero pivot does above.
 CALQUE_API Tensor solve_block_tridiagonal(const Operand &lower, const Operand &diagonal, const Operand &upper,
                                           const Operand &b);
 
@@ -242,7 +314,7 @@ CALQUE_API Tensor cho_solve_banded(const Operand &factor, const Operand &b, Band
 // [..., k] with k = n: v[i] has zeros above row i, a 1 there, and column i of a below. So LAPACK's geqrf gives Q.
 CALQUE_API Tensor householder_product(const Operand &a, const Operand &tau);
 // Orthonormal columns that span those of A [..., m, n], m >= n: Q of qr with signs that make the diagonal of R
-// positive.
+// positive. NaN for a matrix with NaN or infinities.
 CALQUE_API Tensor orthogonalise(const Operand &a);
 
 } // namespace calque::linalg

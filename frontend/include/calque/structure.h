@@ -46,8 +46,9 @@ template <typename T, typename M> T map_structure(const T &x, M &m) { return Str
 
 namespace detail {
 
+// Never called. With a body, because the compiler may ask for one where a field's own constructor takes the value.
 struct AnyField {
-  template <typename U> operator U() const;
+  template <typename U> operator U() const { __builtin_unreachable(); }
 };
 template <typename T, std::size_t... I> constexpr bool takesFields(std::index_sequence<I...>) {
   return requires { T{((void)I, AnyField())...}; };
@@ -67,7 +68,9 @@ template <typename T> constexpr bool hasTooManyFields = takesFields<T>(std::make
 template <typename T> struct AnyBase {
   template <typename U>
     requires(std::is_base_of_v<U, T> && !std::is_same_v<U, T>)
-  operator U() const;
+  operator U() const {
+    __builtin_unreachable();
+  }
 };
 struct NoBase {};
 template <typename T>
@@ -77,7 +80,9 @@ constexpr bool hasBase = requires { T{AnyBase<T>()}; } && !requires { T{NoBase()
 template <typename T> struct AnyOther {
   template <typename U>
     requires(!std::is_same_v<U, T>)
-  operator U() const;
+  operator U() const {
+    __builtin_unreachable();
+  }
 };
 template <typename T, std::size_t... I> constexpr bool takesValues(std::index_sequence<I...>) {
   return requires { T(((void)I, AnyOther<T>())...); };

@@ -101,70 +101,93 @@ Names cumulativeSum(Emit &e) {
   return {e.cast(sum, taken, result)};
 }
 
-// A Scan along an axis: `step` makes of the state and of elements the next state and an element of the result.
-using Step =
-    std::function<std::pair<std::string, std::string>(Emit &e, const std::string &state, const Names &elements)>;
-std::string scanned(Emit &e, const Names &inputs, DType dtype, double first, const Step &step) {
+// A Scan along an axis: `step` makes of the states and of elements the next states and elements of the results, as many
+// as there are states. `first`: the number with which all states begin.
+using Step = std::function<std::pair<Names, Names>(Emit &e, const Names &states, const Names &elements)>;
+Names scanned(Emit &e, const Names &inputs, DType dtype, double first, std::size_t numStates, const Step &step) {
   const std::int64_t axis = e.axis("axis", e.rank());
   const bool reverse = e.flag("reverse");
   Dims sizes = e.dims(0);
   sizes.erase(sizes.begin() + axis);
   ProgramType slice{dtype, e.type().sizes};
   slice.sizes.erase(slice.sizes.begin() + axis);
-  std::vector<std::pair<std::string, ProgramType>> given{{e.making.fresh("state"), slice}};
-  Names elements;
+  std::vector<std::pair<std::string, ProgramType>> given;
+  Names states, elements;
+  for (std::size_t i = 0; i < numStates; ++i) {
+    states.push_back(e.making.fresh("state"));
+    given.emplace_back(states.back(), slice);
+  }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     elements.push_back(e.making.fresh("element"));
     given.emplace_back(elements.back(), slice);
   }
-  Graph body = e.subgraph("step", given, {slice, slice}, [&](Emit &inner) {
-    const auto [state, element] = step(inner, given[0].first, elements);
-    return Names{state, element};
+  Graph body = e.subgraph("step", given, std::vector<ProgramType>(2 * numStates, slice), [&](Emit &inner) {
+    auto [next, made] = step(inner, states, elements);
+    next.insert(next.end(), made.begin(), made.end());
+    return next;
   });
   const auto count = static_cast<std::int64_t>(inputs.size());
-  Names all{e.expand(e.number(first, dtype), sizes)};
+  Names all(numStates, e.expand(e.number(first, dtype), sizes));
   all.insert(all.end(), inputs.begin(), inputs.end());
-  return e.nodes("Scan", all, 2,
-                 {attribute("body", std::move(body)), attribute("num_scan_inputs", count),
-                  attribute("scan_input_axes", Ints(inputs.size(), axis)),
-                  attribute("scan_input_directions", Ints(inputs.size(), reverse)),
-                  attribute("scan_output_axes", Ints{axis}), attribute("scan_output_directions", Ints{reverse})})[1];
+  const Names results = e.nodes("Scan", all, 2 * numStates,
+                                {attribute("body", std::move(body)), attribute("num_scan_inputs", count),
+                                 attribute("scan_input_axes", Ints(inputs.size(), axis)),
+                                 attribute("scan_input_directions", Ints(inputs.size(), reverse)),
+                                 attribute("scan_output_axes", Ints(numStates, axis)),
+                                 attribute("scan_output_directions", Ints(numStates, reverse))});
+  return {results.begin() + static_cast<std::ptrdiff_t>(numStates), results.end()};
 }
 
 Names cumulativeProduct(Emit &e) {
   const DType result = *e.result().dtype, taken = is_half(result) ? DType::Float32 : result;
   const bool exclusive = e.flag("exclusive");
-  const std::string product = scanned(e, {e.cast(e.in(), e.dtype(), taken)}, taken, 1,
-                                      [&](Emit &step, const std::string &state, const Names &x) {
-                                        const std::string next = step.node("Mul", {state, x[0]});
-                                        return std::pair(next, exclusive ? state : next);
-                                      });
-  return {e.cast(product, taken, result)};
+  const Names product =
+      scanned(e, {e.cast(e.in(), e.dtype(), taken)}, taken, 1, 1, [&](Emit &step, const Names &states, const Names &x) {
+        const std::string next = step.node("Mul", {states[0], x[0]});
+        return std::pair(Names{next}, Names{exclusive ? states[0] : next});
+      });
+  return {e.cast(product[0], taken, result)};
 }
 
 Names linearRecurrence(Emit &e) {
   const DType dtype = e.dtype(), taken = is_half(dtype) ? DType::Float32 : dtype;
   const Names inputs{e.cast(e.in(0), dtype, taken), e.cast(e.in(1), dtype, taken)};
-  const std::string h = scanned(e, inputs, taken, 0, [](Emit &step, const std::string &state, const Names &x) {
-    const std::string next = step.node("Add", {step.node("Mul", {x[0], state}), x[1]});
+  const Names h = scanned(e, inputs, taken, 0, 1, [](Emit &step, const Names &states, const Names &x) {
+    const Names next{step.node("Add", {step.node("Mul", {x[0], states[0]}), x[1]})};
     return std::pair(next, next);
   });
-  return {e.cast(h, taken, dtype)};
+  return {e.cast(h[0], taken, dtype)};
 }
 
-Names argSort(Emit &e) {
-  const std::int64_t axis = e.axis("axis", e.rank());
+// The same of complex numbers, given by their parts.
+Names linearRecurrenceParts(Emit &e) {
+  return scanned(e, {e.in(0), e.in(1), e.in(2), e.in(3)}, e.dtype(), 0, 2,
+                 [](Emit &step, const Names &states, const Names &x) {
+                   auto times = [&](std::size_t i, std::size_t j) { return step.node("Mul", {x[i], states[j]}); };
+                   const std::string both = times(0, 0), turned = times(1, 1), right = times(0, 1), left = times(1, 0);
+                   const Names next{step.node("Add", {step.node("Sub", {both, turned}), x[2]}),
+                                    step.node("Add", {step.node("Add", {right, left}), x[3]})};
+                   return std::pair(next, next);
+                 });
+}
+
+// The first elements of the order along an axis; `count`: how many, as the operand of TopK.
+Names inOrder(Emit &e, std::int64_t axis, const std::string &count) {
   const DType dtype = e.dtype();
   DType taken = dtype;
   if (dtype == DType::BFloat16)
     taken = DType::Float32;
   else if (dtype == DType::Bool)
     taken = DType::Int32;
-  const std::string size = e.sizeOf(e.dims(0)[static_cast<std::size_t>(axis)], false);
   return {e.nodes(
-      "TopK", {e.cast(e.in(), dtype, taken), size}, 2,
+      "TopK", {e.cast(e.in(), dtype, taken), count}, 2,
       {attribute("axis", axis), attribute("largest", e.flag("descending") ? 1 : 0), attribute("sorted", 1)})[1]};
 }
+Names argSort(Emit &e) {
+  const std::int64_t axis = e.axis("axis", e.rank());
+  return inOrder(e, axis, e.sizeOf(e.dims(0)[static_cast<std::size_t>(axis)], false));
+}
+Names topIndices(Emit &e) { return inOrder(e, e.axis("axis", e.rank()), e.ints({e.integer("count")})); }
 
 constexpr Rule kRules[] = {
     {"reduce_sum", reduction<kSum>},
@@ -184,7 +207,9 @@ constexpr Rule kRules[] = {
     {"cumsum", cumulativeSum},
     {"cumprod", cumulativeProduct},
     {"linear_recurrence", linearRecurrence},
+    {"linear_recurrence_parts", linearRecurrenceParts},
     {"argsort", argSort},
+    {"top_indices", topIndices},
 };
 
 } // namespace

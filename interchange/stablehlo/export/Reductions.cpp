@@ -181,6 +181,29 @@ Values linearRecurrence(Emit &e) {
   return {e.convert(term, dtype)};
 }
 
+// The same of complex numbers, given by their parts.
+Values linearRecurrenceParts(Emit &e) {
+  const std::int64_t axis = e.axis("axis", e.rank()), sign = e.flag("reverse") ? -1 : 1, n = sizeAlong(e, axis);
+  auto product = [&](const Values &a, const Values &b) {
+    auto times = [&](std::size_t i, std::size_t j) { return e.same("multiply", {a[i], b[j]}); };
+    const Written both = times(0, 0), turned = times(1, 1), right = times(0, 1), left = times(1, 0);
+    return Values{e.same("subtract", {both, turned}), e.same("add", {right, left})};
+  };
+  auto before = [&](const Values &z, std::int64_t width, double none) {
+    const Written re = moved(e, z[0], axis, sign * width, none), im = moved(e, z[1], axis, sign * width, 0);
+    return Values{re, im};
+  };
+  Values factor{e.in(0), e.in(1)}, term{e.in(2), e.in(3)};
+  for (std::int64_t width = 1; width < n; width *= 2) {
+    const Values scaled = product(factor, before(term, width, 0));
+    for (std::size_t part : {0, 1})
+      term[part] = e.same("add", {scaled[part], term[part]});
+    if (2 * width < n)
+      factor = product(factor, before(factor, width, 1));
+  }
+  return term;
+}
+
 // By one key for all NaN and one for both zeros, as JAX has it: x == 0 ? 0 : x, then x != x ? NaN : x.
 Values argSort(Emit &e) {
   const std::int64_t axis = e.axis("axis", e.rank());
@@ -204,6 +227,14 @@ Values argSort(Emit &e) {
                     {comparison}, {keys.type, places.type})[1]};
 }
 
+Values topIndices(Emit &e) {
+  const Written order = argSort(e)[0];
+  Ints limits = order.type.sizes;
+  const std::size_t rank = limits.size();
+  limits[static_cast<std::size_t>(e.axis("axis", e.rank()))] = e.integer("count");
+  return {e.slice(order, Ints(rank, 0), limits, Ints(rank, 1))};
+}
+
 constexpr Rule kRules[] = {
     {"reduce_sum", reduction<kSum>},
     {"reduce_max", reduction<kMax>},
@@ -222,7 +253,9 @@ constexpr Rule kRules[] = {
     {"cumsum", running<kSum>},
     {"cumprod", running<kProd>},
     {"linear_recurrence", linearRecurrence},
+    {"linear_recurrence_parts", linearRecurrenceParts},
     {"argsort", argSort},
+    {"top_indices", topIndices},
 };
 
 } // namespace

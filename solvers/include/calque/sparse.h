@@ -102,18 +102,34 @@ CALQUE_API Csr csr(const Tensor &values, const std::vector<std::int64_t> &indice
 CALQUE_API Csr from_dense(const Operand &matrix, const Pattern &pattern);
 CALQUE_API Coo to_coo(const Csr &a);
 
-// The sum of two matrices of one shape, whose pattern has the places of both, and multiples.
-CALQUE_API Csr operator+(const Csr &a, const Csr &b);
-CALQUE_API Csr operator-(const Csr &a, const Csr &b);
-CALQUE_API Csr operator*(const Csr &a, const Operand &factor);
-inline Csr operator*(const Operand &factor, const Csr &a) { return a * factor; }
+// A matrix as an operand of an operator, with the line of the call, which errors name.
+class CsrOperand {
+public:
+  CsrOperand(const Csr &a, SourceLocation where = SourceLocation::current()) : matrix_(&a), where_(where) {}
+  const Csr &matrix() const { return *matrix_; }
+  SourceLocation where() const { return where_; }
+
+private:
+  const Csr *matrix_;
+  SourceLocation where_;
+};
+// The sum of two matrices of one shape, whose pattern has the places of both, and multiples. ShapeError for other
+// shapes, and DTypeError for values of different types.
+CALQUE_API Csr operator+(const CsrOperand &a, const CsrOperand &b);
+CALQUE_API Csr operator-(const CsrOperand &a, const CsrOperand &b);
+CALQUE_API Csr operator*(const CsrOperand &a, const Operand &factor);
+inline Csr operator*(const Operand &factor, const CsrOperand &a) { return a * factor; }
 
 struct SolveOptions {
-  // The matrix is symmetric, and its factors without pivots exist: those of L D L^T instead of L U.
+  // The matrix is symmetric, and its factors without pivots exist: those of L D L^T instead of L U. ValueError for a
+  // matrix whose triangles differ by more than rounding, and where a pivot is so small that the factors have too few
+  // digits for the solution.
   bool symmetric = false;
 };
 // X of A X = B for a square matrix and B [n] or [n, k], by the sparse factorisations of Eigen, on one thread. Each call
-// factorises; derivatives factorise again, and are of the solution, to second order. ValueError for a singular matrix.
+// factorises; derivatives factorise again, and are of the solution, to second order. The residual of each row is
+// looked at: where it is more than rounding makes, the solution is corrected by the factors, and if that does not help,
+// it is refused. ValueError for a singular matrix, and for such a residual. NaN for a matrix with NaN or infinities.
 // StateError where the library was built without Eigen.
 CALQUE_API Tensor solve(const Csr &a, const Operand &b, SolveOptions options = {});
 

@@ -712,6 +712,33 @@ func.func @argsort_scalar(%a: tensor<f32>) {
 
 // -----
 
+func.func @top_indices_range(%a: tensor<2x?xf32>) {
+  // expected-error @below {{top_indices: axis 2 is out of range for a tensor of rank 2; it must be within [-2, 2)}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.top_indices %a {count = 1 : i64, axis = 2 : i64} : (tensor<2x?xf32>) -> tensor<2x?xi64>
+  return
+}
+
+// -----
+
+func.func @top_indices_unknown(%a: tensor<2x?xf32>) {
+  // expected-error @below {{top_indices: the size of axis 1 of float32[2,?] must be known}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.top_indices %a {count = 1 : i64} : (tensor<2x?xf32>) -> tensor<2x1xi64>
+  return
+}
+
+// -----
+
+func.func @top_indices_many(%a: tensor<2x?xf32>) {
+  // expected-error @below {{top_indices: the number of elements must be between 0 and 2, not 3}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = calque.top_indices %a {count = 3 : i64, axis = 0 : i64} : (tensor<2x?xf32>) -> tensor<3x?xi64>
+  return
+}
+
+// -----
+
 func.func @gather_indices(%a: tensor<7xf32>, %b: tensor<3xf32>) {
   // expected-error @below {{gather: indices must be integers, not float32[3]}}
   // expected-error @below {{failed to infer returned types}}

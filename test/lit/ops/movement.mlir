@@ -181,6 +181,15 @@ func.func @argsort(%arg0: tensor<7xi1>, %arg1: tensor<0x3xf64>, %arg2: tensor<?x
 
 // -----
 
+func.func @top_indices(%arg0: tensor<7xi1>, %arg1: tensor<0x3xf64>, %arg2: tensor<?x3xf32>) {
+  %0 = calque.top_indices %arg0 {count = 7 : i64} : (tensor<7xi1>) -> tensor<7xi64>
+  %1 = calque.top_indices %arg1 {axis = 0 : i64, count = 0 : i64} : (tensor<0x3xf64>) -> tensor<0x3xi64>
+  %2 = calque.top_indices %arg2 {count = 2 : i64, descending = true} : (tensor<?x3xf32>) -> tensor<?x2xi64>
+  return
+}
+
+// -----
+
 func.func @gather(%arg0: tensor<7xi1>, %arg1: tensor<i32>, %arg2: tensor<3x5x2xf32>, %arg3: tensor<4x0xi64>, %arg4: tensor<?x3xf64>, %arg5: tensor<?xi32>) {
   %0 = calque.gather %arg0, %arg1 : (tensor<7xi1>, tensor<i32>) -> tensor<i1>
   %1 = calque.gather %arg2, %arg3 {axis = -2 : i64} : (tensor<3x5x2xf32>, tensor<4x0xi64>) -> tensor<3x4x0x2xf32>

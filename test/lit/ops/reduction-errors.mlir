@@ -219,6 +219,42 @@ func.func @linear_recurrence_axis(%a: tensor<2x?xf32>) {
 
 // -----
 
+func.func @linear_recurrence_parts_integers(%a: tensor<2xi32>) {
+  // expected-error @below {{linear_recurrence_parts: takes floating-point numbers, not int32[2]; use cast(x, DType::Float32)}}
+  // expected-error @below {{failed to infer returned types}}
+  %re, %im = calque.linear_recurrence_parts %a, %a, %a, %a {axis = 0 : i64, reverse = false} : (tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> (tensor<2xi32>, tensor<2xi32>)
+  return
+}
+
+// -----
+
+func.func @linear_recurrence_parts_types(%a: tensor<2xf32>, %b: tensor<2xf64>) {
+  // expected-error @below {{linear_recurrence_parts: the operands' types differ: float32[2] and float64[2]}}
+  // expected-error @below {{failed to infer returned types}}
+  %re, %im = calque.linear_recurrence_parts %a, %a, %a, %b {axis = 0 : i64, reverse = false} : (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf64>) -> (tensor<2xf32>, tensor<2xf32>)
+  return
+}
+
+// -----
+
+func.func @linear_recurrence_parts_shapes(%a: tensor<2x?xf32>, %b: tensor<3x?xf32>) {
+  // expected-error @below {{linear_recurrence_parts: parts float32[2,?] and float32[3,?] must be of one shape}}
+  // expected-error @below {{failed to infer returned types}}
+  %re, %im = calque.linear_recurrence_parts %a, %a, %b, %a {axis = 0 : i64, reverse = false} : (tensor<2x?xf32>, tensor<2x?xf32>, tensor<3x?xf32>, tensor<2x?xf32>) -> (tensor<3x?xf32>, tensor<3x?xf32>)
+  return
+}
+
+// -----
+
+func.func @linear_recurrence_parts_axis(%a: tensor<2x?xf32>) {
+  // expected-error @below {{linear_recurrence_parts: axis 2 is out of range for a tensor of rank 2; it must be within [-2, 2)}}
+  // expected-error @below {{failed to infer returned types}}
+  %re, %im = calque.linear_recurrence_parts %a, %a, %a, %a {axis = 2 : i64, reverse = true} : (tensor<2x?xf32>, tensor<2x?xf32>, tensor<2x?xf32>, tensor<2x?xf32>) -> (tensor<2x?xf32>, tensor<2x?xf32>)
+  return
+}
+
+// -----
+
 func.func @axis_size(%a: tensor<2x?xi1>) {
   // expected-error @below {{axis_size: takes numbers, not bool[2,?]; use cast(x, DType::Int32)}}
   // expected-error @below {{failed to infer returned types}}

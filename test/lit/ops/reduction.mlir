@@ -104,6 +104,15 @@ func.func @linear_recurrence(%arg0: tensor<7xi32>, %arg1: tensor<0x3xf64>, %arg2
 
 // -----
 
+func.func @linear_recurrence_parts(%arg0: tensor<7xf32>, %arg1: tensor<0x3xf64>, %arg2: tensor<?x3xf32>, %arg3: tensor<4x?xf32>) {
+  %re, %im = calque.linear_recurrence_parts %arg0, %arg0, %arg0, %arg0 {axis = 0 : i64, reverse = false} : (tensor<7xf32>, tensor<7xf32>, tensor<7xf32>, tensor<7xf32>) -> (tensor<7xf32>, tensor<7xf32>)
+  %re_0, %im_1 = calque.linear_recurrence_parts %arg1, %arg1, %arg1, %arg1 {axis = 1 : i64, reverse = true} : (tensor<0x3xf64>, tensor<0x3xf64>, tensor<0x3xf64>, tensor<0x3xf64>) -> (tensor<0x3xf64>, tensor<0x3xf64>)
+  %re_2, %im_3 = calque.linear_recurrence_parts %arg2, %arg2, %arg3, %arg2 {axis = -1 : i64, reverse = true} : (tensor<?x3xf32>, tensor<?x3xf32>, tensor<4x?xf32>, tensor<?x3xf32>) -> (tensor<4x?xf32>, tensor<4x?xf32>)
+  return
+}
+
+// -----
+
 func.func @axis_size(%arg0: tensor<f32>, %arg1: tensor<0x3xi64>, %arg2: tensor<?x3xf64>) {
   %0 = calque.axis_size %arg0 : (tensor<f32>) -> tensor<f32>
   %1 = calque.axis_size %arg1 {axes = array<i64: -1, 0>} : (tensor<0x3xi64>) -> tensor<i64>

@@ -1115,6 +1115,17 @@ func.func @argsort(%x: tensor<?x?x3xf32>) -> tensor<?x?x3xi64> {
   return %r : tensor<?x?x3xi64>
 }
 
+// CHECK-LABEL: func.func @top_indices(
+// CHECK-SAME: %[[X:.*]]: tensor<?x?x3xf32>)
+// CHECK-NEXT: %[[V0:.*]] = calque.top_indices %[[X]] {axis = 2 : i64, count = 2 : i64}
+// CHECK-NEXT: return %[[V0]]
+func.func @top_indices(%x: tensor<?x?x3xf32>) -> tensor<?x?x2xi64> {
+  %e = calque.batch %x {axes = array<i64: 0>} : (tensor<?x?x3xf32>) -> tensor<?x3xf32>
+  %y = calque.top_indices %e {count = 2 : i64} : (tensor<?x3xf32>) -> tensor<?x2xi64>
+  %r = calque.unbatch %y, %e, %x {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<?x2xi64>, tensor<?x3xf32>, tensor<?x?x3xf32>) -> tensor<?x?x2xi64>
+  return %r : tensor<?x?x2xi64>
+}
+
 // CHECK-LABEL: func.func @take_along_axis(
 // CHECK-SAME: %[[X:.*]]: tensor<?x?x3xf32>, %[[I:.*]]: tensor<?x?x?xi64>)
 // CHECK-NEXT: %[[V0:.*]] = calque.expand_dims %[[X]] {axes = array<i64: 0>}

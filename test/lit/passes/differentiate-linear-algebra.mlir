@@ -562,29 +562,57 @@ func.func @examples_of_qr_complete(%x0: tensor<?x?x?x?xf64>) -> (tensor<?x?x?x?x
 // CHECK-SAME: %[[A0:.*]]: tensor<?x?x?xf64>, %[[A1:.*]]: tensor<?x?xf64>, %[[A2:.*]]: tensor<?x?x?xf64>)
 // CHECK-NEXT: %[[V0:.*]], %[[V1:.*]] = calque.eigh %[[A0]]
 // CHECK-NEXT: %[[V2:.*]] = calque.contract %[[V1]], %[[A2]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
-// CHECK-NEXT: %[[V3:.*]] = calque.expand_dims %[[V0]] {axes = array<i64: 2>}
-// CHECK-NEXT: %[[V4:.*]] = calque.expand_dims %[[V0]] {axes = array<i64: 1>}
-// CHECK-NEXT: %[[V5:.*]] = calque.sub %[[V4]], %[[V3]]
-// CHECK-NEXT: %[[V6:.*]] = calque.iota_open %[[V5]] {axis = 1 : i64, dtype = i64, shape = array<i64: 1, -9223372036854775808>, sizes = array<i64: 0, 2>}
-// CHECK-NEXT: %[[V7:.*]] = calque.iota_open %[[V5]] {axis = 0 : i64, dtype = i64, shape = array<i64: -9223372036854775808, 1>, sizes = array<i64: 0, 1>}
-// CHECK-NEXT: %[[V8:.*]] = calque.equal %[[V7]], %[[V6]]
-// CHECK-NEXT: %[[V9:.*]] = calque.constant  {value = dense<1.000000e+00> : tensor<f64>}
-// CHECK-NEXT: %[[V10:.*]] = calque.where %[[V8]], %[[V9]], %[[V5]]
-// CHECK-NEXT: %[[V11:.*]] = calque.constant  {value = dense<1.000000e+00> : tensor<f64>}
-// CHECK-NEXT: %[[V12:.*]] = calque.div %[[V11]], %[[V10]]
-// CHECK-NEXT: %[[V13:.*]] = calque.constant  {value = dense<0.000000e+00> : tensor<f64>}
-// CHECK-NEXT: %[[V14:.*]] = calque.where %[[V8]], %[[V13]], %[[V12]]
-// CHECK-NEXT: %[[V15:.*]] = calque.mul %[[V2]], %[[V14]]
-// CHECK-NEXT: %[[V16:.*]] = calque.contract %[[V1]], %[[V15]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
-// CHECK-NEXT: %[[V17:.*]] = calque.expand_dims %[[A1]] {axes = array<i64: 1>}
-// CHECK-NEXT: %[[V18:.*]] = calque.mul %[[V1]], %[[V17]]
-// CHECK-NEXT: %[[V19:.*]] = calque.add %[[V16]], %[[V18]]
-// CHECK-NEXT: %[[V20:.*]] = calque.contract %[[V19]], %[[V1]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 2>}
-// CHECK-NEXT: %[[V21:.*]] = calque.transpose %[[V20]] {permutation = array<i64: 0, 2, 1>}
-// CHECK-NEXT: %[[V22:.*]] = calque.add %[[V20]], %[[V21]]
-// CHECK-NEXT: %[[V23:.*]] = calque.constant  {value = dense<5.000000e-01> : tensor<f64>}
-// CHECK-NEXT: %[[V24:.*]] = calque.mul %[[V22]], %[[V23]]
-// CHECK-NEXT: return %[[V24]]
+// CHECK-NEXT: %[[V3:.*]] = calque.transpose %[[V2]] {permutation = array<i64: 0, 2, 1>}
+// CHECK-NEXT: %[[V4:.*]] = calque.sub %[[V2]], %[[V3]]
+// CHECK-NEXT: %[[V5:.*]] = calque.constant  {value = dense<5.000000e-01> : tensor<f64>}
+// CHECK-NEXT: %[[V6:.*]] = calque.mul %[[V4]], %[[V5]]
+// CHECK-NEXT: %[[V7:.*]] = calque.abs %[[V0]]
+// CHECK-NEXT: %[[V8:.*]] = calque.reduce_sum %[[V7]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V9:.*]] = calque.expand_dims %[[V8]] {axes = array<i64: 1, 2>}
+// CHECK-NEXT: %[[V10:.*]] = calque.expand_dims %[[V0]] {axes = array<i64: 2>}
+// CHECK-NEXT: %[[V11:.*]] = calque.expand_dims %[[V0]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V12:.*]] = calque.sub %[[V11]], %[[V10]]
+// CHECK-NEXT: %[[V13:.*]] = calque.transpose %[[V2]] {permutation = array<i64: 0, 2, 1>}
+// CHECK-NEXT: %[[V14:.*]] = calque.add %[[V2]], %[[V13]]
+// CHECK-NEXT: %[[V15:.*]] = calque.constant  {value = dense<5.000000e-01> : tensor<f64>}
+// CHECK-NEXT: %[[V16:.*]] = calque.mul %[[V14]], %[[V15]]
+// CHECK-NEXT: %[[V17:.*]] = calque.abs %[[V16]]
+// CHECK-NEXT: %[[V18:.*]] = calque.abs %[[V2]]
+// CHECK-NEXT: %[[V19:.*]] = calque.reduce_sum %[[V18]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V20:.*]] = calque.iota_open %[[V12]] {axis = 1 : i64, dtype = i64, shape = array<i64: 1, -9223372036854775808>, sizes = array<i64: 0, 2>}
+// CHECK-NEXT: %[[V21:.*]] = calque.iota_open %[[V12]] {axis = 0 : i64, dtype = i64, shape = array<i64: -9223372036854775808, 1>, sizes = array<i64: 0, 1>}
+// CHECK-NEXT: %[[V22:.*]] = calque.equal %[[V21]], %[[V20]]
+// CHECK-NEXT: %[[V23:.*]] = calque.abs %[[V12]]
+// CHECK-NEXT: %[[V24:.*]] = calque.constant  {value = dense<8.8817841970012523E-16> : tensor<f64>}
+// CHECK-NEXT: %[[V25:.*]] = calque.mul %[[V9]], %[[V24]]
+// CHECK-NEXT: %[[V26:.*]] = calque.less_equal %[[V23]], %[[V25]]
+// CHECK-NEXT: %[[V27:.*]] = calque.expand_dims %[[V19]] {axes = array<i64: 2>}
+// CHECK-NEXT: %[[V28:.*]] = calque.expand_dims %[[V19]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V29:.*]] = calque.add %[[V28]], %[[V27]]
+// CHECK-NEXT: %[[V30:.*]] = calque.abs %[[V6]]
+// CHECK-NEXT: %[[V31:.*]] = calque.add %[[V30]], %[[V17]]
+// CHECK-NEXT: %[[V32:.*]] = calque.constant  {value = dense<3.5527136788005009E-15> : tensor<f64>}
+// CHECK-NEXT: %[[V33:.*]] = calque.mul %[[V29]], %[[V32]]
+// CHECK-NEXT: %[[V34:.*]] = calque.less_equal %[[V31]], %[[V33]]
+// CHECK-NEXT: %[[V35:.*]] = calque.logical_and %[[V26]], %[[V34]]
+// CHECK-NEXT: %[[V36:.*]] = calque.logical_or %[[V22]], %[[V35]]
+// CHECK-NEXT: %[[V37:.*]] = calque.constant  {value = dense<0.000000e+00> : tensor<f64>}
+// CHECK-NEXT: %[[V38:.*]] = calque.where %[[V26]], %[[V37]], %[[V12]]
+// CHECK-NEXT: %[[V39:.*]] = calque.constant  {value = dense<1.000000e+00> : tensor<f64>}
+// CHECK-NEXT: %[[V40:.*]] = calque.where %[[V36]], %[[V39]], %[[V38]]
+// CHECK-NEXT: %[[V41:.*]] = calque.div %[[V6]], %[[V40]]
+// CHECK-NEXT: %[[V42:.*]] = calque.constant  {value = dense<0.000000e+00> : tensor<f64>}
+// CHECK-NEXT: %[[V43:.*]] = calque.where %[[V36]], %[[V42]], %[[V41]]
+// CHECK-NEXT: %[[V44:.*]] = calque.contract %[[V1]], %[[V43]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
+// CHECK-NEXT: %[[V45:.*]] = calque.expand_dims %[[A1]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V46:.*]] = calque.mul %[[V1]], %[[V45]]
+// CHECK-NEXT: %[[V47:.*]] = calque.add %[[V44]], %[[V46]]
+// CHECK-NEXT: %[[V48:.*]] = calque.contract %[[V47]], %[[V1]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 2>}
+// CHECK-NEXT: %[[V49:.*]] = calque.transpose %[[V48]] {permutation = array<i64: 0, 2, 1>}
+// CHECK-NEXT: %[[V50:.*]] = calque.add %[[V48]], %[[V49]]
+// CHECK-NEXT: %[[V51:.*]] = calque.constant  {value = dense<5.000000e-01> : tensor<f64>}
+// CHECK-NEXT: %[[V52:.*]] = calque.mul %[[V50]], %[[V51]]
+// CHECK-NEXT: return %[[V52]]
 func.func @eigh(%x0: tensor<?x?x?xf64>, %g0: tensor<?x?xf64>, %g1: tensor<?x?x?xf64>) -> tensor<?x?x?xf64> {
   %y:2 = calque.eigh %x0 : (tensor<?x?x?xf64>) -> (tensor<?x?xf64>, tensor<?x?x?xf64>)
   %d = calque.gradient %y#0, %y#1, %g0, %g1, %x0 {counts = array<i64: 2, 1, 0>} : (tensor<?x?xf64>, tensor<?x?x?xf64>, tensor<?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>) -> tensor<?x?x?xf64>
@@ -602,21 +630,39 @@ func.func @eigh(%x0: tensor<?x?x?xf64>, %g0: tensor<?x?xf64>, %g1: tensor<?x?x?x
 // CHECK-NEXT: %[[V7:.*]] = calque.contract %[[V1]], %[[V6]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
 // CHECK-NEXT: %[[V8:.*]] = calque.mul %[[V1]], %[[V6]]
 // CHECK-NEXT: %[[V9:.*]] = calque.reduce_sum %[[V8]] {axes = array<i64: 1>}
-// CHECK-NEXT: %[[V10:.*]] = calque.expand_dims %[[V0]] {axes = array<i64: 2>}
-// CHECK-NEXT: %[[V11:.*]] = calque.expand_dims %[[V0]] {axes = array<i64: 1>}
-// CHECK-NEXT: %[[V12:.*]] = calque.sub %[[V11]], %[[V10]]
-// CHECK-NEXT: %[[V13:.*]] = calque.iota_open %[[V12]] {axis = 1 : i64, dtype = i64, shape = array<i64: 1, -9223372036854775808>, sizes = array<i64: 0, 2>}
-// CHECK-NEXT: %[[V14:.*]] = calque.iota_open %[[V12]] {axis = 0 : i64, dtype = i64, shape = array<i64: -9223372036854775808, 1>, sizes = array<i64: 0, 1>}
-// CHECK-NEXT: %[[V15:.*]] = calque.equal %[[V14]], %[[V13]]
-// CHECK-NEXT: %[[V16:.*]] = calque.constant  {value = dense<1.000000e+00> : tensor<f64>}
-// CHECK-NEXT: %[[V17:.*]] = calque.where %[[V15]], %[[V16]], %[[V12]]
-// CHECK-NEXT: %[[V18:.*]] = calque.constant  {value = dense<1.000000e+00> : tensor<f64>}
-// CHECK-NEXT: %[[V19:.*]] = calque.div %[[V18]], %[[V17]]
-// CHECK-NEXT: %[[V20:.*]] = calque.constant  {value = dense<0.000000e+00> : tensor<f64>}
-// CHECK-NEXT: %[[V21:.*]] = calque.where %[[V15]], %[[V20]], %[[V19]]
-// CHECK-NEXT: %[[V22:.*]] = calque.mul %[[V7]], %[[V21]]
-// CHECK-NEXT: %[[V23:.*]] = calque.contract %[[V1]], %[[V22]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
-// CHECK-NEXT: return %[[V9]], %[[V23]]
+// CHECK-NEXT: %[[V10:.*]] = calque.abs %[[V0]]
+// CHECK-NEXT: %[[V11:.*]] = calque.reduce_sum %[[V10]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V12:.*]] = calque.expand_dims %[[V11]] {axes = array<i64: 1, 2>}
+// CHECK-NEXT: %[[V13:.*]] = calque.expand_dims %[[V0]] {axes = array<i64: 2>}
+// CHECK-NEXT: %[[V14:.*]] = calque.expand_dims %[[V0]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V15:.*]] = calque.sub %[[V14]], %[[V13]]
+// CHECK-NEXT: %[[V16:.*]] = calque.abs %[[V7]]
+// CHECK-NEXT: %[[V17:.*]] = calque.reduce_sum %[[V16]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V18:.*]] = calque.iota_open %[[V15]] {axis = 1 : i64, dtype = i64, shape = array<i64: 1, -9223372036854775808>, sizes = array<i64: 0, 2>}
+// CHECK-NEXT: %[[V19:.*]] = calque.iota_open %[[V15]] {axis = 0 : i64, dtype = i64, shape = array<i64: -9223372036854775808, 1>, sizes = array<i64: 0, 1>}
+// CHECK-NEXT: %[[V20:.*]] = calque.equal %[[V19]], %[[V18]]
+// CHECK-NEXT: %[[V21:.*]] = calque.abs %[[V15]]
+// CHECK-NEXT: %[[V22:.*]] = calque.constant  {value = dense<8.8817841970012523E-16> : tensor<f64>}
+// CHECK-NEXT: %[[V23:.*]] = calque.mul %[[V12]], %[[V22]]
+// CHECK-NEXT: %[[V24:.*]] = calque.less_equal %[[V21]], %[[V23]]
+// CHECK-NEXT: %[[V25:.*]] = calque.expand_dims %[[V17]] {axes = array<i64: 2>}
+// CHECK-NEXT: %[[V26:.*]] = calque.expand_dims %[[V17]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V27:.*]] = calque.add %[[V26]], %[[V25]]
+// CHECK-NEXT: %[[V28:.*]] = calque.abs %[[V7]]
+// CHECK-NEXT: %[[V29:.*]] = calque.constant  {value = dense<3.5527136788005009E-15> : tensor<f64>}
+// CHECK-NEXT: %[[V30:.*]] = calque.mul %[[V27]], %[[V29]]
+// CHECK-NEXT: %[[V31:.*]] = calque.less_equal %[[V28]], %[[V30]]
+// CHECK-NEXT: %[[V32:.*]] = calque.logical_and %[[V24]], %[[V31]]
+// CHECK-NEXT: %[[V33:.*]] = calque.logical_or %[[V20]], %[[V32]]
+// CHECK-NEXT: %[[V34:.*]] = calque.constant  {value = dense<0.000000e+00> : tensor<f64>}
+// CHECK-NEXT: %[[V35:.*]] = calque.where %[[V24]], %[[V34]], %[[V15]]
+// CHECK-NEXT: %[[V36:.*]] = calque.constant  {value = dense<1.000000e+00> : tensor<f64>}
+// CHECK-NEXT: %[[V37:.*]] = calque.where %[[V33]], %[[V36]], %[[V35]]
+// CHECK-NEXT: %[[V38:.*]] = calque.div %[[V7]], %[[V37]]
+// CHECK-NEXT: %[[V39:.*]] = calque.constant  {value = dense<0.000000e+00> : tensor<f64>}
+// CHECK-NEXT: %[[V40:.*]] = calque.where %[[V33]], %[[V39]], %[[V38]]
+// CHECK-NEXT: %[[V41:.*]] = calque.contract %[[V1]], %[[V40]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
+// CHECK-NEXT: return %[[V9]], %[[V41]]
 func.func @tangent_of_eigh(%x0: tensor<?x?x?xf64>, %t0: tensor<?x?x?xf64>) -> (tensor<?x?xf64>, tensor<?x?x?xf64>) {
   %y:2 = calque.eigh %x0 : (tensor<?x?x?xf64>) -> (tensor<?x?xf64>, tensor<?x?x?xf64>)
   %d:2 = calque.jvp %y#0, %y#1, %x0, %t0 {counts = array<i64: 2, 1>} : (tensor<?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>) -> (tensor<?x?xf64>, tensor<?x?x?xf64>)
@@ -637,53 +683,110 @@ func.func @examples_of_eigh(%x0: tensor<?x?x?x?xf64>) -> (tensor<?x?x?xf64>, ten
 // CHECK-LABEL: func.func @svd(
 // CHECK-SAME: %[[A0:.*]]: tensor<?x?x?xf64>, %[[A1:.*]]: tensor<?x?x?xf64>, %[[A2:.*]]: tensor<?x?xf64>, %[[A3:.*]]: tensor<?x?x?xf64>)
 // CHECK-NEXT: %[[V0:.*]], %[[V1:.*]], %[[V2:.*]] = calque.svd %[[A0]]
-// CHECK-NEXT: %[[V3:.*]] = calque.expand_dims %[[V1]] {axes = array<i64: 1>}
-// CHECK-NEXT: %[[V4:.*]] = calque.expand_dims %[[V1]] {axes = array<i64: 2>}
-// CHECK-NEXT: %[[V5:.*]] = calque.sub %[[V3]], %[[V4]]
-// CHECK-NEXT: %[[V6:.*]] = calque.add %[[V3]], %[[V4]]
-// CHECK-NEXT: %[[V7:.*]] = calque.iota_open %[[V5]] {axis = 1 : i64, dtype = i64, shape = array<i64: 1, -9223372036854775808>, sizes = array<i64: 0, 2>}
-// CHECK-NEXT: %[[V8:.*]] = calque.iota_open %[[V5]] {axis = 0 : i64, dtype = i64, shape = array<i64: -9223372036854775808, 1>, sizes = array<i64: 0, 1>}
-// CHECK-NEXT: %[[V9:.*]] = calque.equal %[[V8]], %[[V7]]
-// CHECK-NEXT: %[[V10:.*]] = calque.constant  {value = dense<1.000000e+00> : tensor<f64>}
-// CHECK-NEXT: %[[V11:.*]] = calque.where %[[V9]], %[[V10]], %[[V5]]
-// CHECK-NEXT: %[[V12:.*]] = calque.div %[[V10]], %[[V11]]
-// CHECK-NEXT: %[[V13:.*]] = calque.where %[[V9]], %[[V10]], %[[V6]]
-// CHECK-NEXT: %[[V14:.*]] = calque.div %[[V12]], %[[V13]]
-// CHECK-NEXT: %[[V15:.*]] = calque.constant  {value = dense<0.000000e+00> : tensor<f64>}
-// CHECK-NEXT: %[[V16:.*]] = calque.where %[[V9]], %[[V15]], %[[V14]]
-// CHECK-NEXT: %[[V17:.*]] = calque.contract %[[V0]], %[[A1]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
-// CHECK-NEXT: %[[V18:.*]] = calque.transpose %[[V17]] {permutation = array<i64: 0, 2, 1>}
-// CHECK-NEXT: %[[V19:.*]] = calque.sub %[[V17]], %[[V18]]
-// CHECK-NEXT: %[[V20:.*]] = calque.mul %[[V19]], %[[V16]]
-// CHECK-NEXT: %[[V21:.*]] = calque.expand_dims %[[V1]] {axes = array<i64: 1>}
-// CHECK-NEXT: %[[V22:.*]] = calque.mul %[[V20]], %[[V21]]
-// CHECK-NEXT: %[[V23:.*]] = calque.contract %[[V2]], %[[A3]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 2>}
-// CHECK-NEXT: %[[V24:.*]] = calque.transpose %[[V23]] {permutation = array<i64: 0, 2, 1>}
-// CHECK-NEXT: %[[V25:.*]] = calque.sub %[[V23]], %[[V24]]
-// CHECK-NEXT: %[[V26:.*]] = calque.mul %[[V25]], %[[V16]]
-// CHECK-NEXT: %[[V27:.*]] = calque.expand_dims %[[V1]] {axes = array<i64: 2>}
-// CHECK-NEXT: %[[V28:.*]] = calque.mul %[[V27]], %[[V26]]
-// CHECK-NEXT: %[[V29:.*]] = calque.add %[[V22]], %[[V28]]
-// CHECK-NEXT: %[[V30:.*]] = calque.contract %[[V0]], %[[V29]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
-// CHECK-NEXT: %[[V31:.*]] = calque.expand_dims %[[A2]] {axes = array<i64: 1>}
-// CHECK-NEXT: %[[V32:.*]] = calque.mul %[[V0]], %[[V31]]
-// CHECK-NEXT: %[[V33:.*]] = calque.add %[[V30]], %[[V32]]
-// CHECK-NEXT: %[[V34:.*]] = calque.contract %[[V0]], %[[A1]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
-// CHECK-NEXT: %[[V35:.*]] = calque.contract %[[V0]], %[[V34]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
-// CHECK-NEXT: %[[V36:.*]] = calque.sub %[[A1]], %[[V35]]
-// CHECK-NEXT: %[[V37:.*]] = calque.expand_dims %[[V1]] {axes = array<i64: 1>}
-// CHECK-NEXT: %[[V38:.*]] = calque.div %[[V36]], %[[V37]]
-// CHECK-NEXT: %[[V39:.*]] = calque.add %[[V33]], %[[V38]]
-// CHECK-NEXT: %[[V40:.*]] = calque.contract %[[V39]], %[[V2]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
-// CHECK-NEXT: %[[V41:.*]] = calque.transpose %[[A3]] {permutation = array<i64: 0, 2, 1>}
-// CHECK-NEXT: %[[V42:.*]] = calque.contract %[[V2]], %[[V41]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
-// CHECK-NEXT: %[[V43:.*]] = calque.contract %[[V2]], %[[V42]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
-// CHECK-NEXT: %[[V44:.*]] = calque.sub %[[V41]], %[[V43]]
-// CHECK-NEXT: %[[V45:.*]] = calque.expand_dims %[[V1]] {axes = array<i64: 1>}
-// CHECK-NEXT: %[[V46:.*]] = calque.div %[[V44]], %[[V45]]
-// CHECK-NEXT: %[[V47:.*]] = calque.contract %[[V0]], %[[V46]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 2>}
-// CHECK-NEXT: %[[V48:.*]] = calque.add %[[V40]], %[[V47]]
-// CHECK-NEXT: return %[[V48]]
+// CHECK-NEXT: %[[V3:.*]] = calque.abs %[[V1]]
+// CHECK-NEXT: %[[V4:.*]] = calque.reduce_sum %[[V3]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V5:.*]] = calque.expand_dims %[[V4]] {axes = array<i64: 1, 2>}
+// CHECK-NEXT: %[[V6:.*]] = calque.contract %[[V0]], %[[A1]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
+// CHECK-NEXT: %[[V7:.*]] = calque.abs %[[V6]]
+// CHECK-NEXT: %[[V8:.*]] = calque.reduce_sum %[[V7]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V9:.*]] = calque.transpose %[[V6]] {permutation = array<i64: 0, 2, 1>}
+// CHECK-NEXT: %[[V10:.*]] = calque.add %[[V6]], %[[V9]]
+// CHECK-NEXT: %[[V11:.*]] = calque.constant  {value = dense<5.000000e-01> : tensor<f64>}
+// CHECK-NEXT: %[[V12:.*]] = calque.mul %[[V10]], %[[V11]]
+// CHECK-NEXT: %[[V13:.*]] = calque.abs %[[V12]]
+// CHECK-NEXT: %[[V14:.*]] = calque.transpose %[[V6]] {permutation = array<i64: 0, 2, 1>}
+// CHECK-NEXT: %[[V15:.*]] = calque.sub %[[V6]], %[[V14]]
+// CHECK-NEXT: %[[V16:.*]] = calque.contract %[[V2]], %[[A3]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 2>}
+// CHECK-NEXT: %[[V17:.*]] = calque.abs %[[V16]]
+// CHECK-NEXT: %[[V18:.*]] = calque.reduce_sum %[[V17]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V19:.*]] = calque.add %[[V8]], %[[V18]]
+// CHECK-NEXT: %[[V20:.*]] = calque.transpose %[[V16]] {permutation = array<i64: 0, 2, 1>}
+// CHECK-NEXT: %[[V21:.*]] = calque.add %[[V16]], %[[V20]]
+// CHECK-NEXT: %[[V22:.*]] = calque.constant  {value = dense<5.000000e-01> : tensor<f64>}
+// CHECK-NEXT: %[[V23:.*]] = calque.mul %[[V21]], %[[V22]]
+// CHECK-NEXT: %[[V24:.*]] = calque.abs %[[V23]]
+// CHECK-NEXT: %[[V25:.*]] = calque.add %[[V13]], %[[V24]]
+// CHECK-NEXT: %[[V26:.*]] = calque.transpose %[[V16]] {permutation = array<i64: 0, 2, 1>}
+// CHECK-NEXT: %[[V27:.*]] = calque.sub %[[V16]], %[[V26]]
+// CHECK-NEXT: %[[V28:.*]] = calque.add %[[V15]], %[[V27]]
+// CHECK-NEXT: %[[V29:.*]] = calque.neg %[[V27]]
+// CHECK-NEXT: %[[V30:.*]] = calque.add %[[V15]], %[[V29]]
+// CHECK-NEXT: %[[V31:.*]] = calque.expand_dims %[[V1]] {axes = array<i64: 2>}
+// CHECK-NEXT: %[[V32:.*]] = calque.expand_dims %[[V1]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V33:.*]] = calque.add %[[V32]], %[[V31]]
+// CHECK-NEXT: %[[V34:.*]] = calque.iota_open %[[V33]] {axis = 1 : i64, dtype = i64, shape = array<i64: 1, -9223372036854775808>, sizes = array<i64: 0, 2>}
+// CHECK-NEXT: %[[V35:.*]] = calque.iota_open %[[V33]] {axis = 0 : i64, dtype = i64, shape = array<i64: -9223372036854775808, 1>, sizes = array<i64: 0, 1>}
+// CHECK-NEXT: %[[V36:.*]] = calque.equal %[[V35]], %[[V34]]
+// CHECK-NEXT: %[[V37:.*]] = calque.abs %[[V33]]
+// CHECK-NEXT: %[[V38:.*]] = calque.constant  {value = dense<8.8817841970012523E-16> : tensor<f64>}
+// CHECK-NEXT: %[[V39:.*]] = calque.mul %[[V5]], %[[V38]]
+// CHECK-NEXT: %[[V40:.*]] = calque.less_equal %[[V37]], %[[V39]]
+// CHECK-NEXT: %[[V41:.*]] = calque.expand_dims %[[V19]] {axes = array<i64: 2>}
+// CHECK-NEXT: %[[V42:.*]] = calque.expand_dims %[[V19]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V43:.*]] = calque.add %[[V42]], %[[V41]]
+// CHECK-NEXT: %[[V44:.*]] = calque.abs %[[V30]]
+// CHECK-NEXT: %[[V45:.*]] = calque.constant  {value = dense<3.5527136788005009E-15> : tensor<f64>}
+// CHECK-NEXT: %[[V46:.*]] = calque.mul %[[V43]], %[[V45]]
+// CHECK-NEXT: %[[V47:.*]] = calque.less_equal %[[V44]], %[[V46]]
+// CHECK-NEXT: %[[V48:.*]] = calque.logical_and %[[V40]], %[[V47]]
+// CHECK-NEXT: %[[V49:.*]] = calque.logical_or %[[V36]], %[[V48]]
+// CHECK-NEXT: %[[V50:.*]] = calque.constant  {value = dense<0.000000e+00> : tensor<f64>}
+// CHECK-NEXT: %[[V51:.*]] = calque.where %[[V40]], %[[V50]], %[[V33]]
+// CHECK-NEXT: %[[V52:.*]] = calque.constant  {value = dense<1.000000e+00> : tensor<f64>}
+// CHECK-NEXT: %[[V53:.*]] = calque.where %[[V49]], %[[V52]], %[[V51]]
+// CHECK-NEXT: %[[V54:.*]] = calque.div %[[V30]], %[[V53]]
+// CHECK-NEXT: %[[V55:.*]] = calque.constant  {value = dense<0.000000e+00> : tensor<f64>}
+// CHECK-NEXT: %[[V56:.*]] = calque.where %[[V49]], %[[V55]], %[[V54]]
+// CHECK-NEXT: %[[V57:.*]] = calque.expand_dims %[[V1]] {axes = array<i64: 2>}
+// CHECK-NEXT: %[[V58:.*]] = calque.expand_dims %[[V1]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V59:.*]] = calque.sub %[[V58]], %[[V57]]
+// CHECK-NEXT: %[[V60:.*]] = calque.iota_open %[[V59]] {axis = 1 : i64, dtype = i64, shape = array<i64: 1, -9223372036854775808>, sizes = array<i64: 0, 2>}
+// CHECK-NEXT: %[[V61:.*]] = calque.iota_open %[[V59]] {axis = 0 : i64, dtype = i64, shape = array<i64: -9223372036854775808, 1>, sizes = array<i64: 0, 1>}
+// CHECK-NEXT: %[[V62:.*]] = calque.equal %[[V61]], %[[V60]]
+// CHECK-NEXT: %[[V63:.*]] = calque.abs %[[V59]]
+// CHECK-NEXT: %[[V64:.*]] = calque.constant  {value = dense<8.8817841970012523E-16> : tensor<f64>}
+// CHECK-NEXT: %[[V65:.*]] = calque.mul %[[V5]], %[[V64]]
+// CHECK-NEXT: %[[V66:.*]] = calque.less_equal %[[V63]], %[[V65]]
+// CHECK-NEXT: %[[V67:.*]] = calque.expand_dims %[[V19]] {axes = array<i64: 2>}
+// CHECK-NEXT: %[[V68:.*]] = calque.expand_dims %[[V19]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V69:.*]] = calque.add %[[V68]], %[[V67]]
+// CHECK-NEXT: %[[V70:.*]] = calque.abs %[[V28]]
+// CHECK-NEXT: %[[V71:.*]] = calque.add %[[V70]], %[[V25]]
+// CHECK-NEXT: %[[V72:.*]] = calque.constant  {value = dense<3.5527136788005009E-15> : tensor<f64>}
+// CHECK-NEXT: %[[V73:.*]] = calque.mul %[[V69]], %[[V72]]
+// CHECK-NEXT: %[[V74:.*]] = calque.less_equal %[[V71]], %[[V73]]
+// CHECK-NEXT: %[[V75:.*]] = calque.logical_and %[[V66]], %[[V74]]
+// CHECK-NEXT: %[[V76:.*]] = calque.logical_or %[[V62]], %[[V75]]
+// CHECK-NEXT: %[[V77:.*]] = calque.constant  {value = dense<0.000000e+00> : tensor<f64>}
+// CHECK-NEXT: %[[V78:.*]] = calque.where %[[V66]], %[[V77]], %[[V59]]
+// CHECK-NEXT: %[[V79:.*]] = calque.constant  {value = dense<1.000000e+00> : tensor<f64>}
+// CHECK-NEXT: %[[V80:.*]] = calque.where %[[V76]], %[[V79]], %[[V78]]
+// CHECK-NEXT: %[[V81:.*]] = calque.div %[[V28]], %[[V80]]
+// CHECK-NEXT: %[[V82:.*]] = calque.constant  {value = dense<0.000000e+00> : tensor<f64>}
+// CHECK-NEXT: %[[V83:.*]] = calque.where %[[V76]], %[[V82]], %[[V81]]
+// CHECK-NEXT: %[[V84:.*]] = calque.add %[[V83]], %[[V56]]
+// CHECK-NEXT: %[[V85:.*]] = calque.constant  {value = dense<5.000000e-01> : tensor<f64>}
+// CHECK-NEXT: %[[V86:.*]] = calque.mul %[[V84]], %[[V85]]
+// CHECK-NEXT: %[[V87:.*]] = calque.contract %[[V0]], %[[V86]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
+// CHECK-NEXT: %[[V88:.*]] = calque.expand_dims %[[A2]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V89:.*]] = calque.mul %[[V0]], %[[V88]]
+// CHECK-NEXT: %[[V90:.*]] = calque.add %[[V87]], %[[V89]]
+// CHECK-NEXT: %[[V91:.*]] = calque.contract %[[V0]], %[[A1]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
+// CHECK-NEXT: %[[V92:.*]] = calque.contract %[[V0]], %[[V91]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
+// CHECK-NEXT: %[[V93:.*]] = calque.sub %[[A1]], %[[V92]]
+// CHECK-NEXT: %[[V94:.*]] = calque.expand_dims %[[V1]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V95:.*]] = calque.div %[[V93]], %[[V94]]
+// CHECK-NEXT: %[[V96:.*]] = calque.add %[[V90]], %[[V95]]
+// CHECK-NEXT: %[[V97:.*]] = calque.contract %[[V96]], %[[V2]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
+// CHECK-NEXT: %[[V98:.*]] = calque.transpose %[[A3]] {permutation = array<i64: 0, 2, 1>}
+// CHECK-NEXT: %[[V99:.*]] = calque.contract %[[V2]], %[[V98]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
+// CHECK-NEXT: %[[V100:.*]] = calque.contract %[[V2]], %[[V99]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
+// CHECK-NEXT: %[[V101:.*]] = calque.sub %[[V98]], %[[V100]]
+// CHECK-NEXT: %[[V102:.*]] = calque.expand_dims %[[V1]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V103:.*]] = calque.div %[[V101]], %[[V102]]
+// CHECK-NEXT: %[[V104:.*]] = calque.contract %[[V0]], %[[V103]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 2>}
+// CHECK-NEXT: %[[V105:.*]] = calque.add %[[V97]], %[[V104]]
+// CHECK-NEXT: return %[[V105]]
 func.func @svd(%x0: tensor<?x?x?xf64>, %g0: tensor<?x?x?xf64>, %g1: tensor<?x?xf64>, %g2: tensor<?x?x?xf64>) -> tensor<?x?x?xf64> {
   %y:3 = calque.svd %x0 : (tensor<?x?x?xf64>) -> (tensor<?x?x?xf64>, tensor<?x?xf64>, tensor<?x?x?xf64>)
   %d = calque.gradient %y#0, %y#1, %y#2, %g0, %g1, %g2, %x0 {counts = array<i64: 3, 1, 0>} : (tensor<?x?x?xf64>, tensor<?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>) -> tensor<?x?x?xf64>
@@ -697,47 +800,90 @@ func.func @svd(%x0: tensor<?x?x?xf64>, %g0: tensor<?x?x?xf64>, %g1: tensor<?x?xf
 // CHECK-NEXT: %[[V4:.*]] = calque.contract %[[V0]], %[[V3]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
 // CHECK-NEXT: %[[V5:.*]] = calque.mul %[[V0]], %[[V3]]
 // CHECK-NEXT: %[[V6:.*]] = calque.reduce_sum %[[V5]] {axes = array<i64: 1>}
-// CHECK-NEXT: %[[V7:.*]] = calque.expand_dims %[[V1]] {axes = array<i64: 1>}
-// CHECK-NEXT: %[[V8:.*]] = calque.mul %[[V4]], %[[V7]]
-// CHECK-NEXT: %[[V9:.*]] = calque.expand_dims %[[V1]] {axes = array<i64: 2>}
-// CHECK-NEXT: %[[V10:.*]] = calque.mul %[[V9]], %[[V4]]
-// CHECK-NEXT: %[[V11:.*]] = calque.expand_dims %[[V1]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V7:.*]] = calque.abs %[[V1]]
+// CHECK-NEXT: %[[V8:.*]] = calque.reduce_sum %[[V7]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V9:.*]] = calque.expand_dims %[[V8]] {axes = array<i64: 1, 2>}
+// CHECK-NEXT: %[[V10:.*]] = calque.abs %[[V4]]
+// CHECK-NEXT: %[[V11:.*]] = calque.reduce_sum %[[V10]] {axes = array<i64: 1>}
 // CHECK-NEXT: %[[V12:.*]] = calque.expand_dims %[[V1]] {axes = array<i64: 2>}
-// CHECK-NEXT: %[[V13:.*]] = calque.sub %[[V11]], %[[V12]]
-// CHECK-NEXT: %[[V14:.*]] = calque.add %[[V11]], %[[V12]]
-// CHECK-NEXT: %[[V15:.*]] = calque.iota_open %[[V13]] {axis = 1 : i64, dtype = i64, shape = array<i64: 1, -9223372036854775808>, sizes = array<i64: 0, 2>}
-// CHECK-NEXT: %[[V16:.*]] = calque.iota_open %[[V13]] {axis = 0 : i64, dtype = i64, shape = array<i64: -9223372036854775808, 1>, sizes = array<i64: 0, 1>}
-// CHECK-NEXT: %[[V17:.*]] = calque.equal %[[V16]], %[[V15]]
-// CHECK-NEXT: %[[V18:.*]] = calque.constant  {value = dense<1.000000e+00> : tensor<f64>}
-// CHECK-NEXT: %[[V19:.*]] = calque.where %[[V17]], %[[V18]], %[[V13]]
-// CHECK-NEXT: %[[V20:.*]] = calque.div %[[V18]], %[[V19]]
-// CHECK-NEXT: %[[V21:.*]] = calque.where %[[V17]], %[[V18]], %[[V14]]
-// CHECK-NEXT: %[[V22:.*]] = calque.div %[[V20]], %[[V21]]
-// CHECK-NEXT: %[[V23:.*]] = calque.constant  {value = dense<0.000000e+00> : tensor<f64>}
-// CHECK-NEXT: %[[V24:.*]] = calque.where %[[V17]], %[[V23]], %[[V22]]
-// CHECK-NEXT: %[[V25:.*]] = calque.transpose %[[V8]] {permutation = array<i64: 0, 2, 1>}
-// CHECK-NEXT: %[[V26:.*]] = calque.add %[[V8]], %[[V25]]
-// CHECK-NEXT: %[[V27:.*]] = calque.mul %[[V26]], %[[V24]]
-// CHECK-NEXT: %[[V29:.*]] = calque.transpose %[[V10]] {permutation = array<i64: 0, 2, 1>}
-// CHECK-NEXT: %[[V30:.*]] = calque.add %[[V10]], %[[V29]]
-// CHECK-NEXT: %[[V31:.*]] = calque.mul %[[V30]], %[[V24]]
-// CHECK-NEXT: %[[V28:.*]] = calque.contract %[[V0]], %[[V27]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
-// CHECK-NEXT: %[[V32:.*]] = calque.contract %[[V2]], %[[V31]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
-// CHECK-NEXT: %[[V33:.*]] = calque.contract %[[V0]], %[[V3]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
-// CHECK-NEXT: %[[V34:.*]] = calque.contract %[[V0]], %[[V33]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
-// CHECK-NEXT: %[[V35:.*]] = calque.sub %[[V3]], %[[V34]]
-// CHECK-NEXT: %[[V36:.*]] = calque.expand_dims %[[V1]] {axes = array<i64: 1>}
-// CHECK-NEXT: %[[V37:.*]] = calque.div %[[V35]], %[[V36]]
-// CHECK-NEXT: %[[V38:.*]] = calque.add %[[V28]], %[[V37]]
-// CHECK-NEXT: %[[V39:.*]] = calque.contract %[[A1]], %[[V0]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
-// CHECK-NEXT: %[[V40:.*]] = calque.contract %[[V2]], %[[V39]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
-// CHECK-NEXT: %[[V41:.*]] = calque.contract %[[V2]], %[[V40]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
-// CHECK-NEXT: %[[V42:.*]] = calque.sub %[[V39]], %[[V41]]
+// CHECK-NEXT: %[[V13:.*]] = calque.expand_dims %[[V1]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V14:.*]] = calque.sub %[[V13]], %[[V12]]
+// CHECK-NEXT: %[[V15:.*]] = calque.transpose %[[V4]] {permutation = array<i64: 0, 2, 1>}
+// CHECK-NEXT: %[[V16:.*]] = calque.add %[[V4]], %[[V15]]
+// CHECK-NEXT: %[[V17:.*]] = calque.constant  {value = dense<5.000000e-01> : tensor<f64>}
+// CHECK-NEXT: %[[V18:.*]] = calque.mul %[[V16]], %[[V17]]
+// CHECK-NEXT: %[[V19:.*]] = calque.iota_open %[[V14]] {axis = 1 : i64, dtype = i64, shape = array<i64: 1, -9223372036854775808>, sizes = array<i64: 0, 2>}
+// CHECK-NEXT: %[[V20:.*]] = calque.iota_open %[[V14]] {axis = 0 : i64, dtype = i64, shape = array<i64: -9223372036854775808, 1>, sizes = array<i64: 0, 1>}
+// CHECK-NEXT: %[[V21:.*]] = calque.equal %[[V20]], %[[V19]]
+// CHECK-NEXT: %[[V22:.*]] = calque.abs %[[V14]]
+// CHECK-NEXT: %[[V23:.*]] = calque.constant  {value = dense<8.8817841970012523E-16> : tensor<f64>}
+// CHECK-NEXT: %[[V24:.*]] = calque.mul %[[V9]], %[[V23]]
+// CHECK-NEXT: %[[V25:.*]] = calque.less_equal %[[V22]], %[[V24]]
+// CHECK-NEXT: %[[V26:.*]] = calque.expand_dims %[[V11]] {axes = array<i64: 2>}
+// CHECK-NEXT: %[[V27:.*]] = calque.expand_dims %[[V11]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V28:.*]] = calque.add %[[V27]], %[[V26]]
+// CHECK-NEXT: %[[V29:.*]] = calque.abs %[[V18]]
+// CHECK-NEXT: %[[V30:.*]] = calque.constant  {value = dense<3.5527136788005009E-15> : tensor<f64>}
+// CHECK-NEXT: %[[V31:.*]] = calque.mul %[[V28]], %[[V30]]
+// CHECK-NEXT: %[[V32:.*]] = calque.less_equal %[[V29]], %[[V31]]
+// CHECK-NEXT: %[[V33:.*]] = calque.logical_and %[[V25]], %[[V32]]
+// CHECK-NEXT: %[[V34:.*]] = calque.logical_or %[[V21]], %[[V33]]
+// CHECK-NEXT: %[[V35:.*]] = calque.constant  {value = dense<0.000000e+00> : tensor<f64>}
+// CHECK-NEXT: %[[V36:.*]] = calque.where %[[V25]], %[[V35]], %[[V14]]
+// CHECK-NEXT: %[[V37:.*]] = calque.constant  {value = dense<1.000000e+00> : tensor<f64>}
+// CHECK-NEXT: %[[V38:.*]] = calque.where %[[V34]], %[[V37]], %[[V36]]
+// CHECK-NEXT: %[[V39:.*]] = calque.div %[[V18]], %[[V38]]
+// CHECK-NEXT: %[[V40:.*]] = calque.constant  {value = dense<0.000000e+00> : tensor<f64>}
+// CHECK-NEXT: %[[V41:.*]] = calque.where %[[V34]], %[[V40]], %[[V39]]
+// CHECK-NEXT: %[[V42:.*]] = calque.expand_dims %[[V1]] {axes = array<i64: 2>}
 // CHECK-NEXT: %[[V43:.*]] = calque.expand_dims %[[V1]] {axes = array<i64: 1>}
-// CHECK-NEXT: %[[V44:.*]] = calque.div %[[V42]], %[[V43]]
-// CHECK-NEXT: %[[V45:.*]] = calque.add %[[V32]], %[[V44]]
-// CHECK-NEXT: %[[V46:.*]] = calque.transpose %[[V45]] {permutation = array<i64: 0, 2, 1>}
-// CHECK-NEXT: return %[[V38]], %[[V6]], %[[V46]]
+// CHECK-NEXT: %[[V44:.*]] = calque.add %[[V43]], %[[V42]]
+// CHECK-NEXT: %[[V45:.*]] = calque.transpose %[[V4]] {permutation = array<i64: 0, 2, 1>}
+// CHECK-NEXT: %[[V46:.*]] = calque.sub %[[V4]], %[[V45]]
+// CHECK-NEXT: %[[V47:.*]] = calque.constant  {value = dense<5.000000e-01> : tensor<f64>}
+// CHECK-NEXT: %[[V48:.*]] = calque.mul %[[V46]], %[[V47]]
+// CHECK-NEXT: %[[V49:.*]] = calque.iota_open %[[V44]] {axis = 1 : i64, dtype = i64, shape = array<i64: 1, -9223372036854775808>, sizes = array<i64: 0, 2>}
+// CHECK-NEXT: %[[V50:.*]] = calque.iota_open %[[V44]] {axis = 0 : i64, dtype = i64, shape = array<i64: -9223372036854775808, 1>, sizes = array<i64: 0, 1>}
+// CHECK-NEXT: %[[V51:.*]] = calque.equal %[[V50]], %[[V49]]
+// CHECK-NEXT: %[[V52:.*]] = calque.abs %[[V44]]
+// CHECK-NEXT: %[[V53:.*]] = calque.constant  {value = dense<8.8817841970012523E-16> : tensor<f64>}
+// CHECK-NEXT: %[[V54:.*]] = calque.mul %[[V9]], %[[V53]]
+// CHECK-NEXT: %[[V55:.*]] = calque.less_equal %[[V52]], %[[V54]]
+// CHECK-NEXT: %[[V56:.*]] = calque.expand_dims %[[V11]] {axes = array<i64: 2>}
+// CHECK-NEXT: %[[V57:.*]] = calque.expand_dims %[[V11]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V58:.*]] = calque.add %[[V57]], %[[V56]]
+// CHECK-NEXT: %[[V59:.*]] = calque.abs %[[V48]]
+// CHECK-NEXT: %[[V60:.*]] = calque.constant  {value = dense<3.5527136788005009E-15> : tensor<f64>}
+// CHECK-NEXT: %[[V61:.*]] = calque.mul %[[V58]], %[[V60]]
+// CHECK-NEXT: %[[V62:.*]] = calque.less_equal %[[V59]], %[[V61]]
+// CHECK-NEXT: %[[V63:.*]] = calque.logical_and %[[V55]], %[[V62]]
+// CHECK-NEXT: %[[V64:.*]] = calque.logical_or %[[V51]], %[[V63]]
+// CHECK-NEXT: %[[V65:.*]] = calque.constant  {value = dense<0.000000e+00> : tensor<f64>}
+// CHECK-NEXT: %[[V66:.*]] = calque.where %[[V55]], %[[V65]], %[[V44]]
+// CHECK-NEXT: %[[V67:.*]] = calque.constant  {value = dense<1.000000e+00> : tensor<f64>}
+// CHECK-NEXT: %[[V68:.*]] = calque.where %[[V64]], %[[V67]], %[[V66]]
+// CHECK-NEXT: %[[V69:.*]] = calque.div %[[V48]], %[[V68]]
+// CHECK-NEXT: %[[V70:.*]] = calque.constant  {value = dense<0.000000e+00> : tensor<f64>}
+// CHECK-NEXT: %[[V71:.*]] = calque.where %[[V64]], %[[V70]], %[[V69]]
+// CHECK-NEXT: %[[V72:.*]] = calque.add %[[V41]], %[[V71]]
+// CHECK-NEXT: %[[V73:.*]] = calque.sub %[[V41]], %[[V71]]
+// CHECK-NEXT: %[[V74:.*]] = calque.contract %[[V0]], %[[V72]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
+// CHECK-NEXT: %[[V75:.*]] = calque.contract %[[V2]], %[[V73]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
+// CHECK-NEXT: %[[V76:.*]] = calque.contract %[[V0]], %[[V3]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
+// CHECK-NEXT: %[[V77:.*]] = calque.contract %[[V0]], %[[V76]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
+// CHECK-NEXT: %[[V78:.*]] = calque.sub %[[V3]], %[[V77]]
+// CHECK-NEXT: %[[V79:.*]] = calque.expand_dims %[[V1]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V80:.*]] = calque.div %[[V78]], %[[V79]]
+// CHECK-NEXT: %[[V81:.*]] = calque.add %[[V74]], %[[V80]]
+// CHECK-NEXT: %[[V82:.*]] = calque.contract %[[A1]], %[[V0]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
+// CHECK-NEXT: %[[V83:.*]] = calque.contract %[[V2]], %[[V82]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
+// CHECK-NEXT: %[[V84:.*]] = calque.contract %[[V2]], %[[V83]] {lhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64: 0>, rhs_contracting = array<i64: 1>}
+// CHECK-NEXT: %[[V85:.*]] = calque.sub %[[V82]], %[[V84]]
+// CHECK-NEXT: %[[V86:.*]] = calque.expand_dims %[[V1]] {axes = array<i64: 1>}
+// CHECK-NEXT: %[[V87:.*]] = calque.div %[[V85]], %[[V86]]
+// CHECK-NEXT: %[[V88:.*]] = calque.add %[[V75]], %[[V87]]
+// CHECK-NEXT: %[[V89:.*]] = calque.transpose %[[V88]] {permutation = array<i64: 0, 2, 1>}
+// CHECK-NEXT: return %[[V81]], %[[V6]], %[[V89]]
 func.func @tangent_of_svd(%x0: tensor<?x?x?xf64>, %t0: tensor<?x?x?xf64>) -> (tensor<?x?x?xf64>, tensor<?x?xf64>, tensor<?x?x?xf64>) {
   %y:3 = calque.svd %x0 : (tensor<?x?x?xf64>) -> (tensor<?x?x?xf64>, tensor<?x?xf64>, tensor<?x?x?xf64>)
   %d:3 = calque.jvp %y#0, %y#1, %y#2, %x0, %t0 {counts = array<i64: 3, 1>} : (tensor<?x?x?xf64>, tensor<?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>) -> (tensor<?x?x?xf64>, tensor<?x?xf64>, tensor<?x?x?xf64>)

@@ -85,3 +85,47 @@ func.func @element(%n: tensor<i64>, %s: tensor<f32>, %x: tensor<6x7xf32>) -> ten
   }
   return %r#1 : tensor<f32>
 }
+
+// A tape that did not see the loop ends its paths there, though the value is x again.
+// CHECK-LABEL: func.func @boundary(
+// CHECK: %[[R:.*]]:2 = calque.while
+// CHECK: calque.gradient %{{.*}}, %{{.*}}, %arg0, %[[R]]#0 {counts = array<i64: 1, 1, 1>}
+func.func @boundary(%x: tensor<4xf32>, %n: tensor<i64>, %seed: tensor<4xf32>) -> tensor<4xf32> {
+  %r:2 = calque.while %x, %n : (tensor<4xf32>, tensor<i64>) -> (tensor<4xf32>, tensor<i64>) {
+  ^bb0(%a: tensor<4xf32>, %i: tensor<i64>):
+    %zero = calque.constant {value = dense<0> : tensor<i64>} : () -> tensor<i64>
+    %goes = calque.greater %i, %zero : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    vector.yield %goes : tensor<i1>
+  } {
+  ^bb0(%a: tensor<4xf32>, %i: tensor<i64>):
+    %one = calque.constant {value = dense<1> : tensor<i64>} : () -> tensor<i64>
+    %next = calque.sub %i, %one : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    vector.yield %a, %next : tensor<4xf32>, tensor<i64>
+  }
+  %y = calque.sin %r#0 : (tensor<4xf32>) -> tensor<4xf32>
+  %g = calque.gradient %y, %seed, %x, %r#0 {counts = array<i64: 1, 1, 1>} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %g : tensor<4xf32>
+}
+
+// The derivative is taken by the row.
+// CHECK-LABEL: func.func @row(
+// CHECK: %[[ROW:.*]] = calque.gather %{{.*}} : (tensor<6x7xf32>, tensor<i64>) -> tensor<7xf32>
+// CHECK: calque.gather %[[ROW]], %{{.*}} : (tensor<7xf32>, tensor<i64>) -> tensor<f32>
+func.func @row(%n: tensor<i64>, %s: tensor<7xf32>, %x: tensor<6x7xf32>, %seed: tensor<f32>) -> tensor<7xf32> {
+  %r:2 = calque.while %n, %s, %x, %seed : (tensor<i64>, tensor<7xf32>, tensor<6x7xf32>, tensor<f32>) -> (tensor<i64>, tensor<7xf32>) {
+  ^bb0(%i: tensor<i64>, %sum: tensor<7xf32>, %y: tensor<6x7xf32>, %one: tensor<f32>):
+    %zero = calque.constant {value = dense<0> : tensor<i64>} : () -> tensor<i64>
+    %goes = calque.greater %i, %zero : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    vector.yield %goes : tensor<i1>
+  } {
+  ^bb0(%i: tensor<i64>, %sum: tensor<7xf32>, %y: tensor<6x7xf32>, %one: tensor<f32>):
+    %step = calque.constant {value = dense<1> : tensor<i64>} : () -> tensor<i64>
+    %next = calque.sub %i, %step : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %row = calque.gather %y, %i : (tensor<6x7xf32>, tensor<i64>) -> tensor<7xf32>
+    %e = calque.gather %row, %next : (tensor<7xf32>, tensor<i64>) -> tensor<f32>
+    %g = calque.gradient %e, %one, %row {counts = array<i64: 1, 1, 0>} : (tensor<f32>, tensor<f32>, tensor<7xf32>) -> tensor<7xf32>
+    %more = calque.add %sum, %g : (tensor<7xf32>, tensor<7xf32>) -> tensor<7xf32>
+    vector.yield %next, %more : tensor<i64>, tensor<7xf32>
+  }
+  return %r#1 : tensor<7xf32>
+}

@@ -174,3 +174,49 @@ func.func @functions_of_matrices(%a: tensor<?x?xcomplex<f32>>) -> tensor<?x?xcom
   %z = calque.sylvester %a, %x, %y : (tensor<?x?xcomplex<f32>>, tensor<?x?xcomplex<f32>>, tensor<?x?xcomplex<f32>>) -> tensor<?x?xcomplex<f32>>
   return %z : tensor<?x?xcomplex<f32>>
 }
+
+// A batch is told by its own result, also where a derivative is taken with respect to its example, of which there is a fresh value.
+// CHECK-LABEL: func.func @gradients_of_examples
+// CHECK: %[[E:.*]]:2 = calque.batch %{{.*}}, %{{.*}} {axes = array<i64: 0, 0>}
+// CHECK: %[[X:.*]] = calque.identity %[[E]]#0
+// CHECK: %[[Y:.*]] = calque.identity %[[E]]#1
+// CHECK: %[[G:.*]]:2 = calque.gradient %{{.*}}, %{{.*}}, %[[X]], %[[Y]] {counts = array<i64: 1, 2, 0>}
+// CHECK: calque.unbatch %[[G]]#0, %[[G]]#1, %[[E]]#0, %{{.*}} {axes = array<i64: 0, 0>, batch_axis = 0 : i64}
+// DERIVATIVE-LABEL: func.func @gradients_of_examples
+// DERIVATIVE-NOT: batch
+func.func @gradients_of_examples(%z: tensor<?xcomplex<f32>>, %seed: tensor<f32>) -> tensor<?xcomplex<f32>> {
+  %e = calque.batch %z {axes = array<i64: 0>} : (tensor<?xcomplex<f32>>) -> tensor<complex<f32>>
+  %y = calque.abs %e : (tensor<complex<f32>>) -> tensor<f32>
+  %d = calque.gradient %y, %seed, %e {counts = array<i64: 1, 1, 0>} : (tensor<f32>, tensor<f32>, tensor<complex<f32>>) -> tensor<complex<f32>>
+  %r = calque.unbatch %d, %e, %z {axes = array<i64: 0>, batch_axis = 0 : i64} : (tensor<complex<f32>>, tensor<complex<f32>>, tensor<?xcomplex<f32>>) -> tensor<?xcomplex<f32>>
+  return %r : tensor<?xcomplex<f32>>
+}
+
+// Products along an axis are a recurrence, which begins with the first element and not with its product with 1.
+// CHECK-LABEL: func.func @products
+// CHECK-DAG: %[[RE:.*]] = calque.part_of_pairs %arg0 {imaginary = false}
+// CHECK-DAG: %[[IM:.*]] = calque.part_of_pairs %arg0 {imaginary = true}
+// CHECK: %[[FIRST:.*]] = calque.not_equal
+// CHECK-DAG: %[[A:.*]] = calque.where %[[FIRST]], %[[ZERO:.*]], %[[RE]]
+// CHECK-DAG: %[[B:.*]] = calque.where %[[FIRST]], %[[ZERO]], %[[IM]]
+// CHECK-DAG: %[[C:.*]] = calque.where %[[FIRST]], %[[RE]], %[[ZERO]]
+// CHECK-DAG: %[[D:.*]] = calque.where %[[FIRST]], %[[IM]], %[[ZERO]]
+// CHECK: %[[P:.*]], %[[Q:.*]] = calque.linear_recurrence_parts %[[A]], %[[B]], %[[C]], %[[D]] {axis = 1 : i64, reverse = false}
+// CHECK: calque.slice %[[P]] {limits = array<i64: 2, 3>, starts = array<i64: 0, 2>}
+// CHECK: calque.pairs
+func.func @products(%z: tensor<2x3xcomplex<f32>>) -> tensor<2xcomplex<f32>> {
+  %p = calque.reduce_prod %z {axes = array<i64: 1>} : (tensor<2x3xcomplex<f32>>) -> tensor<2xcomplex<f32>>
+  return %p : tensor<2xcomplex<f32>>
+}
+
+// The last one of an unknown number is a sum of all that are left of it; of none the product is 1.
+// CHECK-LABEL: func.func @open_products
+// CHECK: %[[P:.*]], %[[Q:.*]] = calque.linear_recurrence_parts
+// CHECK: %[[LAST:.*]] = calque.not_equal
+// CHECK: %[[L:.*]] = calque.where %[[LAST]], %[[P]], %{{.*}}
+// CHECK: calque.reduce_sum %[[L]] {axes = array<i64: 0>, keepdims = true}
+// CHECK: calque.axis_size
+func.func @open_products(%z: tensor<?xcomplex<f32>>) -> tensor<complex<f32>> {
+  %p = calque.reduce_prod %z : (tensor<?xcomplex<f32>>) -> tensor<complex<f32>>
+  return %p : tensor<complex<f32>>
+}

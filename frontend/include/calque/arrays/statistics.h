@@ -12,7 +12,7 @@
 namespace calque {
 
 //===-- Spread ----------------------------------------------------------------------------------===//
-// Of floats; var and stddev also of complex numbers. Axes are those of sum(): the empty list means all.
+// Of floats; all but ptp also of complex numbers. Axes are those of sum(): the empty list means all.
 
 struct VarOptions {
   double ddof = 0; // the sum of squares is divided by n - ddof; 1 makes the estimate from a sample unbiased
@@ -34,8 +34,8 @@ struct CovOptions {
   bool rowvar = true; // variables are rows and samples are columns, or the other way around
   double ddof = 1;
 };
-// The covariances of variables, [m, m] of m variables; a scalar of one. corrcoef divides them by the standard
-// deviations. ShapeError for a rank above 2.
+// The covariances of variables, [m, m] of m variables; a scalar of one. Of complex numbers, the second one of two is
+// conjugated. corrcoef divides them by the standard deviations. ShapeError for a rank above 2.
 CALQUE_API Tensor cov(const Operand &x, CovOptions options = {});
 CALQUE_API Tensor corrcoef(const Operand &x, bool rowvar = true);
 
@@ -60,6 +60,7 @@ CALQUE_API Tensor median(const Operand &x, AxisList axes = {}, bool keepdims = f
 
 //===-- Without NaN -----------------------------------------------------------------------------===//
 // The statistics of the elements that are not NaN. Where all are, the sum is 0, the product 1, and the others NaN.
+// Sums, products, means and spreads are also of complex numbers, which are NaN where a part is.
 
 CALQUE_API Tensor nansum(const Operand &x, AxisList axes = {}, bool keepdims = false);
 CALQUE_API Tensor nanprod(const Operand &x, AxisList axes = {}, bool keepdims = false);
@@ -95,6 +96,17 @@ struct HistogramOptions {
 CALQUE_API Histogram histogram(const Operand &x, const Tensor &edges, HistogramOptions options = {});
 // The histogram with a number of equal bins in the range, or between the smallest and the largest element.
 CALQUE_API Histogram histogram(const Operand &x, std::int64_t bins, HistogramOptions options);
+
+struct Histogram2d {
+  Tensor counts, x_edges, y_edges; // [x bins, y bins]
+};
+struct Histogram2dOptions {
+  std::optional<Tensor> weights = {}; // of the shape of x, added up in place of ones
+  bool density = false;               // the counts divided by their sum and the areas of the bins
+};
+// The histogram of pairs of numbers, of one shape and type, with bins between edges. Errors are those of histogram.
+CALQUE_API Histogram2d histogram2d(const Operand &x, const Operand &y, const Tensor &x_edges, const Tensor &y_edges,
+                                   Histogram2dOptions options = {});
 
 // The sums, largest and smallest elements, and means of the entries of x with the same id, for the ids 0, 1,
 // ... before num_segments. `ids` are integers, whose shape is that of the first axes of x. Ids may be in any order. A
