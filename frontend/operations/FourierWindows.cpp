@@ -119,7 +119,7 @@ class Segments {
 public:
   Segments(const StftOptions &options, DType dtype, const TransformCall &call)
       : length(options.nperseg), step(options.nperseg - options.noverlap.value_or(options.nperseg / 2)),
-        transform(options.nfft.value_or(options.nperseg)), call(call) {
+        transform(options.nfft.value_or(options.nperseg)), isOfUser(options.window.has_value()), call(call) {
     call.checkLength(length);
     if (step < 1 || step > length)
       throw ValueError(absl::StrCat(call.function, ": noverlap must be from 0 to nperseg - 1 = ", length - 1, ", not ",
@@ -148,16 +148,28 @@ public:
     return detail::makeConstant(type, std::move(buffer), call.where);
   }
 
-  // The sums of the squares of windows at each place, but for so many at both ends. A window that is traced has none
+  // The sums of the squares of windows at each place, but for so many at both ends. Those of the user's window have
+  // derivatives, so that operations make them, and its numbers are only checked here. A window that is traced has none
   // that could be checked now.
   Tensor weights(std::int64_t segments, std::int64_t ends) const {
+    const bool isTraced = window.impl()->trace != 0;
+    const std::vector<double> numbers = isTraced ? std::vector<double>() : checkedWeights(segments, ends);
+    if (!isOfUser && !isTraced)
+      return call.constant(numbers, window.dtype());
     const std::int64_t size = (segments - 1) * step + length;
-    if (window.impl()->trace != 0) {
-      const Tensor squares = reshape(broadcast_to(square(window), {segments, length}), {segments * length});
-      const Tensor sums =
-          scatter_add(zeros({size}, window.dtype()), reshape(places(segments), {segments * length}), squares);
-      return detail::rowsAlong(sums, 0, ends, size - ends);
-    }
+    const Tensor squares = reshape(broadcast_to(square(window), {segments, length}), {segments * length});
+    const Tensor sums =
+        scatter_add(zeros({size}, window.dtype()), reshape(places(segments), {segments * length}), squares);
+    return detail::rowsAlong(sums, 0, ends, size - ends);
+  }
+
+  const std::int64_t length, step, transform;
+  const bool isOfUser; // the window
+  Tensor window;
+
+private:
+  std::vector<double> checkedWeights(std::int64_t segments, std::int64_t ends) const {
+    const std::int64_t size = (segments - 1) * step + length;
     const std::vector<double> numbers =
         window.dtype() == DType::Float64 ? window.to_vector<double>() : widened(window.to_vector<float>());
     std::vector<double> sums(static_cast<std::size_t>(size), 0.0);
@@ -165,19 +177,15 @@ public:
       for (std::int64_t j = 0; j < length; ++j)
         sums[static_cast<std::size_t>(s * step + j)] +=
             numbers[static_cast<std::size_t>(j)] * numbers[static_cast<std::size_t>(j)];
-    const std::vector<double> inside(sums.begin() + ends, sums.end() - ends);
+    std::vector<double> inside(sums.begin() + ends, sums.end() - ends);
     for (std::size_t i = 0; i < inside.size(); ++i)
       if (!(inside[i] > 1e-10))
         throw ValueError(absl::StrCat("istft: the squares of the windows sum to ", inside[i], " at place ", i,
                                       ", so that the number there can't be found"),
                          call.where);
-    return call.constant(inside, window.dtype());
+    return inside;
   }
 
-  const std::int64_t length, step, transform;
-  Tensor window;
-
-private:
   static std::vector<double> widened(const std::vector<float> &numbers) { return {numbers.begin(), numbers.end()}; }
   const TransformCall &call;
 };

@@ -355,6 +355,27 @@ TEST(Fft, Derivatives) {
       {x}, 1);
 }
 
+// Eagerly the window's numbers are there to be checked, and its derivative is that of the compiled function all the
+// same.
+TEST(Fft, DerivativesByTheWindow) {
+  std::mt19937 random(17);
+  const Tensor x = randomTensor(random, {2, 11}, -1, 1), window = randomTensor(random, {4}, 0.5, 1.5);
+  auto loss = [x](const Tensor &w) {
+    const fft::StftOptions options{.nperseg = 4, .window = w};
+    const Tensor z = fft::stft(x, options);
+    return sum(square(fft::istft(complex(square(real(z)), imag(z)), options)));
+  };
+  expectDerivatives([=](const std::vector<Tensor> &in) { return loss(in[0]); }, {window}, 2);
+  GradientTape tape;
+  tape.watch(window);
+  const Tensor value = loss(window);
+  const std::vector<double> eager = flatOf(*tape.gradient(value, window));
+  const std::vector<double> compiled = flatOf(function(grad(loss))(window));
+  ASSERT_EQ(eager.size(), compiled.size());
+  for (std::size_t i = 0; i < eager.size(); ++i)
+    EXPECT_NEAR(eager[i], compiled[i], 1e-12 * (1 + std::abs(compiled[i]))) << i;
+}
+
 TEST(Fft, DerivativesWithUnknownSizes) {
   std::mt19937 random(7);
   const Tensor x = randomTensor(random, {3, 6}, -1, 1), y = randomTensor(random, {3, 6}, -1, 1);
