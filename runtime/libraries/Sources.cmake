@@ -4,8 +4,10 @@ file(GLOB CALQUE_LIBRARY_KERNELS CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.c
 # Small matrices and Fourier transforms are worked on by vectors. What each class of CPUs has is compiled alone, for it. Roots of negative numbers
 # set no errno, and no one asks for exceptions of numbers.
 foreach(cpu Baseline Avx2 Avx512)
-  # With sanitizers' checks, GCC would optimise each of these files for minutes.
-  if(CALQUE_SANITIZE)
+  # With checks of undefined behaviour, and with more optimisation beside those of addresses, each of these files would take minutes.
+  if(CALQUE_SANITIZE MATCHES undefined)
+    set(level -O1 -fno-sanitize=undefined)
+  elseif(CALQUE_SANITIZE)
     set(level -O1)
   else()
     set(level -O3)

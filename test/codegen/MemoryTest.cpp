@@ -1,4 +1,5 @@
 // A step that runs for long takes no more memory than at its start, and many buffers that are alive at once keep apart.
+#include "test/Sanitizer.h"
 #include "test/codegen/SmallCnn.h"
 
 #include <fstream>
@@ -20,9 +21,8 @@ double residentBytes() {
 } // namespace
 
 TEST(Memory, StaysFlatOverAThousandSteps) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers keep freed memory";
-#endif
+  if (isSanitized())
+    GTEST_SKIP() << "sanitizers keep freed memory";
   SmallCnn model;
   Tensor x = SmallCnn::images(0), y = SmallCnn::labels();
   auto step = function([&](const Tensor &images, const Tensor &labels) { return model.step(images, labels); });

@@ -129,7 +129,12 @@ def shared(text, parts):
     for part, literal in enumerate(parts):
         if literal is None:
             walk(0, part, 0)
-        for offset in range(len(literal or "")):
+            continue
+        offset = literal.find(text[:4])
+        while offset >= 0:
+            follow(0, part, offset, 0)
+            offset = literal.find(text[:4], offset + 1)
+        for offset in range(max(0, len(literal) - 3), len(literal)):
             follow(0, part, offset, 0)
     return best
 

@@ -1,6 +1,7 @@
 // Loops whose gradients would keep more than a limit, and get checkpoints by themselves.
 #include "calque/calque.h"
 #include "frontend/compiled/CompilationCount.h"
+#include "test/Sanitizer.h"
 #include "test/Tensors.h"
 #include "test/frontend/Testing.h"
 
@@ -14,11 +15,7 @@ using detail::compilationCount;
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool isLimited = false; // a sanitizer takes addresses as it likes
-#else
-constexpr bool isLimited = true;
-#endif
+const bool isLimited = !isSanitized(); // a sanitizer takes addresses as it likes
 
 constexpr std::size_t kLimit = std::size_t(1) << 20, kMuch = std::size_t(1) << 40;
 

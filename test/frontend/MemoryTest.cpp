@@ -1,4 +1,5 @@
 // Memory that can't be had.
+#include "test/Sanitizer.h"
 #include "test/Tensors.h"
 #include "test/frontend/Testing.h"
 
@@ -10,11 +11,7 @@ using namespace calque::testing;
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool isLimited = false; // a sanitizer takes addresses as it likes
-#else
-constexpr bool isLimited = true;
-#endif
+const bool isLimited = !isSanitized(); // a sanitizer takes addresses as it likes
 
 // Runs something with no more than so many bytes of further addresses.
 template <typename F> void withMemory(std::size_t bytes, F &&run) {

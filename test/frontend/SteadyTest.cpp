@@ -2,6 +2,7 @@
 #include "test/runtime/AllocationCounter.h"
 
 #include "Testing.h"
+#include "test/Sanitizer.h"
 
 #include <fstream>
 #include <unistd.h>
@@ -32,9 +33,8 @@ std::size_t residentBytes() {
 class SteadyCalls : public ::testing::Test {
 protected:
   void SetUp() override {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "sanitizers allocate on their own";
-#endif
+    if (isSanitized())
+      GTEST_SKIP() << "sanitizers allocate on their own";
   }
 };
 

@@ -1,7 +1,7 @@
 // Must not compile, each for a reason of its own: branches of different types, bodies and steps that take another
 // number of arguments or return something else than the next state, conditions that are no tensor, a checkpoint of a
 // bool.
-#include "calque/control_flow.h"
+#include "calque/calque.h"
 
 using namespace calque;
 

@@ -1,4 +1,5 @@
 // Must not compile: the callable gives a number.
+#include "calque/calque.h"
 #include "calque/host_call.h"
 
 void call(const calque::Tensor &x) {

@@ -1,5 +1,5 @@
 // Must not compile, each for a reason of its own: what functions can't take apart.
-#include "calque/function.h"
+#include "calque/calque.h"
 
 #include <list>
 #include <map>

@@ -1,4 +1,4 @@
 // Must not compile: there are no tensors of char.
-#include "calque/tensor.h"
+#include "calque/calque.h"
 
 calque::Tensor x = calque::tensor<char>({'a'});

@@ -3,6 +3,7 @@
 
 #include "calque/calque.h"
 #include "calque/saved_functions.h"
+#include "test/Sanitizer.h"
 #include "test/Tensors.h"
 #include "test/frontend/Testing.h"
 #include "test/interchange/Models.h"
@@ -404,9 +405,8 @@ TEST(Onnx, RefusesExternalDataElsewhere) {
 
 // Of a model with its weights inside, few tensors are at addresses that suit their elements: the others are copied.
 TEST(Onnx, TakesTheMemoryOfItsFileOnce) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "the sanitizer keeps memory of its own";
-#endif
+  if (isSanitized())
+    GTEST_SKIP() << "the sanitizer keeps memory of its own";
   constexpr std::int64_t kWeights = 16;
   constexpr int kElements = 1 << 20;
   std::vector<Message> weights, nodes;

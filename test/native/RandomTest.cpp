@@ -285,7 +285,7 @@ unsigned numberOf(const char *name, unsigned otherwise) {
 } // namespace
 
 TEST(NativePrograms, DoWhatEagerCodeDoes) {
-  const unsigned count = numberOf("CALQUE_NATIVE_PROGRAMS", 30), first = numberOf("CALQUE_NATIVE_SEED", 1);
+  const unsigned count = numberOf("CALQUE_NATIVE_PROGRAMS", 12), first = numberOf("CALQUE_NATIVE_SEED", 1);
   unsigned captured = 0, refused = 0;
   for (unsigned seed = first; seed < first + count; ++seed) {
     const int hostState = static_cast<int>(seed % 3);

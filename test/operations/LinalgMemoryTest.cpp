@@ -1,5 +1,6 @@
 // Memory stays as it is, however often matrices are factorised: eagerly and compiled, by kernels of the runtime and by
 // LAPACK, and where a call ends in an error.
+#include "test/Sanitizer.h"
 #include "test/operations/Linalg.h"
 
 #include <fstream>
@@ -20,9 +21,8 @@ double residentMegabytes() {
 } // namespace
 
 TEST(LinalgMemory, IsFlatOverAThousandFactorisations) {
-#ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "the sanitizer keeps what is freed";
-#endif
+  if (isSanitized())
+    GTEST_SKIP() << "the sanitizer keeps what is freed";
   using Tensors = std::vector<Tensor>;
   const ManyBody everything = [](const Tensors &in) {
     const Tensor &a = in[0], &s = in[1], &b = in[2];
