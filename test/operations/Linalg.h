@@ -100,6 +100,20 @@ inline Tensor positive(const Tensor &x, double diagonal = 1) {
   return matmul(x, x, {.transpose_b = true}) + diagonal * cast(isDiagonal, x.dtype());
 }
 
+// The tolerance is of the largest number, which counts as `least` at least.
+inline void expectRealNumbers(const std::vector<double> &values, const std::vector<double> &expected,
+                              double tolerance = 4e-15, double least = 1) {
+  ASSERT_EQ(values.size(), expected.size());
+  double largest = least;
+  for (double each : expected)
+    largest = std::max(largest, std::fabs(each));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    EXPECT_NEAR(values[i], expected[i], tolerance * largest) << i;
+}
+inline void expectRealNumbers(const Tensor &found, const std::vector<double> &expected, double tolerance = 4e-15) {
+  expectRealNumbers(valuesOf(found), expected, tolerance);
+}
+
 // f of tensors: eagerly, compiled for these sizes, and compiled for any size, which must be the same bits. Returns the
 // results.
 inline std::vector<Tensor> everyWay(const ManyBody &f, const std::vector<Tensor> &inputs) {

@@ -1,20 +1,12 @@
 // Generalised eigenvalues, NumPy's norm, matrices of a special form, products of many matrices and polar factors.
 // Numbers of NumPy and SciPy come from linalg_forms_reference.py.
-#include "test/operations/LinalgComplex.h"
-
-#include <map>
+#include "test/operations/LinalgReferences.h"
 
 namespace calque::testing {
 namespace {
 
-#include "test/operations/LinalgFormsReferences.inc"
-
 const double kInfinite = std::numeric_limits<double>::infinity();
 
-Tensor formA() { return tensor<double>({4, 1, -2, 0.5, -1, 3, 1, 2, 0.5, -1, 5, 1, 1, 0, -3, 2}, {4, 4}); }
-Tensor formQ() { return tensor<double>({2, 1, 0, 0, 1, 3, 1, 0, 0, 1, 4, 1, 0, 0, 1, 5}, {4, 4}); }
-Tensor formB() { return tensor<double>({1, 0, 0.5, -1, 0, 2, 1, 1}, {4, 2}); }
-Tensor formR() { return tensor<double>({2, 0.5, 0.5, 1}, {2, 2}); }
 Tensor formZ() { return complex(formA(), 0.5 * transpose(formA())); }
 Tensor formHermitian() {
   return complex(formQ(), tensor<double>({0, 1, 0, -0.5, -1, 0, 1, 0, 0, -1, 0, 0, 0.5, 0, 0, 0}, {4, 4}));
@@ -24,40 +16,6 @@ Tensor ramp(const Shape &shape) {
   for (const Size &size : shape)
     count *= std::int64_t(size);
   return reshape(iota({count}, DType::Float64) - 7, shape);
-}
-
-// Real parts, and then imaginary ones.
-void expectReference(const Tensor &found, const std::string &name, double tolerance = 2e-14) {
-  SCOPED_TRACE(name);
-  std::vector<double> values;
-  for (const Tensor &part : partsOf({found}))
-    for (double value : valuesOf(part))
-      values.push_back(value);
-  const std::vector<double> &expected = kFormReferences.at(name);
-  ASSERT_EQ(values.size(), expected.size());
-  double largest = 1;
-  for (double each : expected)
-    largest = std::max(largest, std::fabs(each));
-  for (std::size_t i = 0; i < values.size(); ++i)
-    EXPECT_NEAR(values[i], expected[i], tolerance * largest) << i;
-}
-
-// Eagerly, compiled, and with unknown sizes.
-std::vector<Tensor> nearlyAllWays(const ManyBody &f, const std::vector<Tensor> &inputs) {
-  const std::vector<Tensor> eager = f(inputs);
-  std::vector<TensorSpec<>> signature;
-  for (const Tensor &x : inputs)
-    signature.push_back(TensorSpec<>(x.dtype(), Shape(x.shape().size(), kDynamic)));
-  const auto parted = [f](const std::vector<Tensor> &x) { return partsOf(f(x)); };
-  const std::vector<Tensor> expected = partsOf(eager);
-  for (const std::vector<Tensor> &found :
-       {function<std::vector<Tensor>(const std::vector<Tensor> &)>(parted)(inputs),
-        function<std::vector<Tensor>(const std::vector<Tensor> &)>(parted, {.input_signature = signature})(inputs)}) {
-    EXPECT_EQ(found.size(), expected.size());
-    for (std::size_t i = 0; i < found.size(); ++i)
-      expectAlike(found[i], expected[i], false);
-  }
-  return eager;
 }
 
 } // namespace

@@ -1,35 +1,16 @@
 // Riccati's equations. Numbers of SciPy come from linalg_forms_reference.py.
-#include "test/operations/LinalgComplex.h"
-
-#include <map>
+#include "test/operations/LinalgReferences.h"
 
 namespace calque::testing {
 namespace {
 
-#include "test/operations/LinalgFormsReferences.inc"
-
-Tensor riccatiA() { return tensor<double>({4, 1, -2, 0.5, -1, 3, 1, 2, 0.5, -1, 5, 1, 1, 0, -3, 2}, {4, 4}); }
-Tensor riccatiB() { return tensor<double>({1, 0, 0.5, -1, 0, 2, 1, 1}, {4, 2}); }
-Tensor riccatiQ() { return tensor<double>({2, 1, 0, 0, 1, 3, 1, 0, 0, 1, 4, 1, 0, 0, 1, 5}, {4, 4}); }
-Tensor riccatiR() { return tensor<double>({2, 0.5, 0.5, 1}, {2, 2}); }
 Tensor riccatiE() {
   return tensor<double>({1, 0.1, 0.2, 0, 0, 1.2, 0, 0.1, 0.3, 0, 1.1, 0.2, 0, -0.1, 0, 1.3}, {4, 4});
 }
 Tensor riccatiS() { return reshape(0.1 * iota({8}, DType::Float64), {4, 2}); }
 
 void expectSolution(const Tensor &found, const std::string &name, double tolerance) {
-  SCOPED_TRACE(name);
-  std::vector<double> values;
-  for (const Tensor &part : partsOf({found}))
-    for (double value : valuesOf(part))
-      values.push_back(value);
-  const std::vector<double> &expected = kFormReferences.at(name);
-  ASSERT_EQ(values.size(), expected.size());
-  double largest = 0;
-  for (double each : expected)
-    largest = std::max(largest, std::fabs(each));
-  for (std::size_t i = 0; i < values.size(); ++i)
-    EXPECT_NEAR(values[i], expected[i], tolerance * largest) << i;
+  expectReference(found, name, tolerance, 0);
 }
 
 Tensor solved(bool isDiscrete, const std::vector<Tensor> &x, const linalg::RiccatiOptions &options = {}) {
@@ -38,25 +19,16 @@ Tensor solved(bool isDiscrete, const std::vector<Tensor> &x, const linalg::Ricca
 }
 
 std::vector<Tensor> alongAllWays(const ManyBody &f, const std::vector<Tensor> &inputs) {
-  const std::vector<Tensor> eager = partsOf(f(inputs));
-  std::vector<TensorSpec<>> signature;
-  for (const Tensor &x : inputs)
-    signature.push_back(TensorSpec<>(x.dtype(), Shape(x.shape().size(), kDynamic)));
-  const auto parted = [f](const std::vector<Tensor> &x) { return partsOf(f(x)); };
-  for (const std::vector<Tensor> &found :
-       {function<std::vector<Tensor>(const std::vector<Tensor> &)>(parted)(inputs),
-        function<std::vector<Tensor>(const std::vector<Tensor> &)>(parted, {.input_signature = signature})(inputs)})
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      EXPECT_EQ(found[i].shape(), eager[i].shape());
-      EXPECT_LT(valuesOf(max(abs(found[i] - eager[i])))[0], 1e-9 * valuesOf(max(abs(eager[i])))[0]);
-    }
-  return f(inputs);
+  return nearlyAllWays(f, inputs, [](const Tensor &found, const Tensor &expected) {
+    EXPECT_EQ(found.shape(), expected.shape());
+    EXPECT_LT(valuesOf(max(abs(found - expected)))[0], 1e-9 * valuesOf(max(abs(expected)))[0]);
+  });
 }
 
 } // namespace
 
 TEST(LinalgRiccati, SolutionsAreThoseOfSciPy) {
-  const Tensor a = riccatiA(), b = riccatiB(), q = riccatiQ(), r = riccatiR(), z = complex(a, 0.5 * transpose(a));
+  const Tensor a = formA(), b = formB(), q = formQ(), r = formR(), z = complex(a, 0.5 * transpose(a));
   const Tensor c = complex(b, -0.5 * b),
                h = complex(q, tensor<double>({0, 1, 0, -0.5, -1, 0, 1, 0, 0, -1, 0, 0, 0.5, 0, 0, 0}, {4, 4}));
   for (bool isDiscrete : {false, true}) {
@@ -130,7 +102,7 @@ TEST(LinalgRiccati, CostsCountTheirSymmetricParts) {
 }
 
 TEST(LinalgRiccati, Derivatives) {
-  const Tensor a = riccatiA() / 4, b = riccatiB(), q = riccatiQ(), r = riccatiR();
+  const Tensor a = formA() / 4, b = formB(), q = formQ(), r = formR();
   for (bool isDiscrete : {false, true}) {
     const Body f = [=](const std::vector<Tensor> &x) {
       return solved(isDiscrete, {x[0], x[1], positive(x[2]), positive(x[3])});
@@ -162,7 +134,7 @@ TEST(LinalgRiccati, Derivatives) {
 }
 
 TEST(LinalgRiccati, WhatHasNoSolutionIsRefused) {
-  const Tensor a = riccatiA(), b = riccatiB(), q = riccatiQ(), r = riccatiR(), one = ones({1, 1}, DType::Float64);
+  const Tensor a = formA(), b = formB(), q = formQ(), r = formR(), one = ones({1, 1}, DType::Float64);
   auto read = [](const Tensor &x) { (void)x.to_vector<double>(); };
   // What grows and is not reached, and an eigenvalue at the limit that costs nothing.
   EXPECT_MESSAGE(AssertionError, "solve_continuous_are: there is no solution that stabilises",
