@@ -119,9 +119,12 @@ void CustomGradientOp::buildJvp(OpBuilder &builder, ValueRange tangents, SmallVe
 }
 
 LogicalResult CustomGradientOp::buildBatched(BatchRule &rule, SmallVectorImpl<Value> &results) {
-  // Every operand gets the mapped axis. The cotangent of an input without one is then the sum along that axis.
-  SmallVector<Value> all = rule.all();
+  // Inputs and results get the mapped axis. The cotangent of an input without one is then the sum along that axis. A
+  // capture without it stays one for all examples, such as the tables of a sparse matrix.
   SmallVector<int64_t> counts(getCounts());
+  SmallVector<Value> all;
+  for (int64_t i = 0; i < rule.numOperands(); ++i)
+    all.push_back(i < counts[0] + counts[1] ? rule.all(i) : rule[i]);
   const bool givesRunning = rule.running && mayFail(getPullback());
   if (givesRunning) {
     all.push_back(rule.running);

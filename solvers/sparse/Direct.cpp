@@ -4,6 +4,7 @@
 #include "calque/operation.h"
 #include "calque/solvers/linear.h"
 #include "implicit/Function.h"
+#include "sparse/Examples.h"
 #include "sparse/Pattern.h"
 
 #include <algorithm>
@@ -21,6 +22,7 @@
 namespace calque::sparse {
 
 using namespace solvers::internal;
+using namespace sparse::internal;
 
 #if CALQUE_HAS_EIGEN
 namespace {
@@ -83,50 +85,179 @@ double residualOf(const RowsMap<T> &a, const DenseColumns<T> &b, const DenseColu
   return largest;
 }
 
-// Inputs: the values, the rows' beginnings and the columns of a matrix of sorted rows, int32; and b [n, k].
-template <typename T, bool isSymmetric> std::int32_t solveAs(const KernelTensor *in, const KernelTensor *out) {
-  using InRows = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  using Columns = Eigen::SparseMatrix<T, Eigen::ColMajor, std::int32_t>;
-  const std::int64_t n = in[3].sizes[0], k = in[3].sizes[1], count = in[0].sizes[0];
-  const auto *values = static_cast<const T *>(in[0].data);
-  const RowsMap<T> rows(n, n, count, static_cast<const std::int32_t *>(in[1].data),
-                        static_cast<const std::int32_t *>(in[2].data), values);
-  const Eigen::Map<const InRows> b(static_cast<const T *>(in[3].data), n, k);
-  Eigen::Map<InRows> x(static_cast<T *>(out[0].data), n, k);
-  if (std::any_of(values, values + count, [](T value) { return !std::isfinite(value); })) {
-    x.setConstant(std::numeric_limits<T>::quiet_NaN());
+//===-- Scales --------------------------------------------------------------------------------------===//
+
+// The least e with |x| < 2^e, or the least number of all for 0, infinities and NaN.
+constexpr int kNoExponent = std::numeric_limits<int>::min();
+template <typename T> int exponentOf(T x) {
+  if (x == 0 || !std::isfinite(x))
+    return kNoExponent;
+  int exponent = 0;
+  std::frexp(x, &exponent);
+  return exponent;
+}
+
+// Powers of two for rows and columns, with which the largest element of each is near 1: neither the factors nor their
+// products with right-hand sides leave the range of T where the solution does not. A symmetric matrix stays so.
+struct Scales {
+  std::vector<int> rows, columns;
+};
+template <typename T, bool isSymmetric> Scales scalesOf(const RowsMap<T> &a) {
+  const T *values = a.valuePtr();
+  const std::int32_t *begins = a.outerIndexPtr(), *columns = a.innerIndexPtr();
+  const auto n = static_cast<std::size_t>(a.rows());
+  Scales scales{std::vector<int>(n, 0), std::vector<int>(n, 0)};
+  auto largestOf = [&](bool ofRows) {
+    std::vector<int> largest(n, kNoExponent);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::int32_t p = begins[i]; p < begins[i + 1]; ++p) {
+        const auto j = static_cast<std::size_t>(columns[p]);
+        if (const int exponent = exponentOf(values[p]); exponent != kNoExponent) {
+          int &most = largest[ofRows ? i : j];
+          most = std::max(most, exponent + scales.rows[i] + scales.columns[j]);
+        }
+      }
+    return largest;
+  };
+  // A symmetric matrix takes half of the exponent on each side, so that it needs some passes (Ruiz: A scaling algorithm
+  // to equilibrate both rows and columns norms in matrices, 2001).
+  constexpr int kPasses = 5;
+  if constexpr (isSymmetric) {
+    for (int pass = 0; pass < kPasses; ++pass) {
+      const std::vector<int> largest = largestOf(true);
+      for (std::size_t i = 0; i < n; ++i)
+        if (largest[i] != kNoExponent)
+          scales.rows[i] -= largest[i] / 2;
+      scales.columns = scales.rows;
+    }
+  } else {
+    for (const bool ofRows : {true, false}) {
+      const std::vector<int> largest = largestOf(ofRows);
+      for (std::size_t i = 0; i < n; ++i)
+        if (largest[i] != kNoExponent)
+          (ofRows ? scales.rows : scales.columns)[i] -= largest[i];
+    }
+  }
+  return scales;
+}
+
+//===-- Solutions -----------------------------------------------------------------------------------===//
+
+template <typename T, bool isSymmetric> class Solver {
+public:
+  // The tables are those of a matrix of sorted rows with `count` places.
+  Solver(std::int64_t n, std::int64_t count, const std::int32_t *begins, const std::int32_t *columns)
+      : n_(n), count_(count), begins_(begins), columns_(columns), scaled_(static_cast<std::size_t>(count)) {}
+
+  // Factors the matrix of these values. Examples have one pattern, which is analysed once.
+  std::int32_t factor(const T *values) {
+    isFinite_ = std::all_of(values, values + count_, [](T value) { return std::isfinite(value); });
+    if (!isFinite_)
+      return 0;
+    const RowsMap<T> rows(n_, n_, count_, begins_, columns_, values);
+    if (isSymmetric && !isNearlySymmetric<T>(rows))
+      return kNotSymmetric;
+    scales_ = scalesOf<T, isSymmetric>(rows);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(n_); ++i)
+      for (std::int32_t p = begins_[i]; p < begins_[i + 1]; ++p)
+        scaled_[static_cast<std::size_t>(p)] =
+            std::ldexp(values[p], scales_.rows[i] + scales_.columns[static_cast<std::size_t>(columns_[p])]);
+    matrix_ = Columns(scaled());
+    if (!isAnalysed_)
+      factors_.analyzePattern(matrix_);
+    isAnalysed_ = true;
+    factors_.factorize(matrix_);
+    return factors_.info() == Eigen::Success ? 0 : kSingular;
+  }
+
+  // Solves for b, [n, k], row by row.
+  std::int32_t solve(const T *given, std::int64_t k, T *result) {
+    const Eigen::Map<const InRows> b(given, n_, k);
+    Eigen::Map<InRows> x(result, n_, k);
+    if (!isFinite_) {
+      x.setConstant(std::numeric_limits<T>::quiet_NaN());
+      return 0;
+    }
+    // A right-hand side is scaled as the rows, and to elements of at most 1.
+    std::vector<int> sizes(static_cast<std::size_t>(k), 0);
+    DenseColumns<T> right(n_, k);
+    for (std::int64_t c = 0; c < k; ++c) {
+      int largest = kNoExponent;
+      for (std::int64_t i = 0; i < n_; ++i)
+        if (const int exponent = exponentOf(b(i, c)); exponent != kNoExponent)
+          largest = std::max(largest, exponent + rowScale(i));
+      const int size = sizes[static_cast<std::size_t>(c)] = largest == kNoExponent ? 0 : largest;
+      for (std::int64_t i = 0; i < n_; ++i)
+        right(i, c) = std::ldexp(b(i, c), rowScale(i) - size);
+    }
+    DenseColumns<T> solved = factors_.solve(right);
+    if (!correct(right, solved))
+      return kInexact;
+    for (std::int64_t i = 0; i < n_; ++i)
+      for (std::int64_t c = 0; c < k; ++c)
+        x(i, c) =
+            std::ldexp(solved(i, c), scales_.columns[static_cast<std::size_t>(i)] + sizes[static_cast<std::size_t>(c)]);
     return 0;
   }
-  if (isSymmetric && !isNearlySymmetric<T>(rows))
-    return kNotSymmetric;
-  const Columns matrix(rows);
-  const DenseColumns<T> right = b;
-  std::conditional_t<isSymmetric, Eigen::SimplicialLDLT<Columns>, Eigen::SparseLU<Columns>> factors;
-  factors.compute(matrix);
-  if (factors.info() != Eigen::Success)
-    return kSingular;
-  DenseColumns<T> solved = factors.solve(right);
-  // Corrections double the digits at most; a residual that does not become smaller will not.
-  constexpr int kMostCorrections = 8;
-  const double accepted = 256 * static_cast<double>(std::numeric_limits<T>::epsilon());
-  DenseOfDouble residual(n, k);
-  double error = residualOf<T>(rows, right, solved, residual);
-  for (int i = 0; i < kMostCorrections && error > accepted; ++i) {
-    const DenseColumns<T> rest = residual.cast<T>(), correction = factors.solve(rest), corrected = solved + correction;
-    const double next = residualOf<T>(rows, right, corrected, residual);
-    if (!corrected.allFinite() || !(next < error))
-      break;
-    solved = corrected;
-    error = next;
+
+private:
+  using InRows = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  using Columns = Eigen::SparseMatrix<T, Eigen::ColMajor, std::int32_t>;
+
+  int rowScale(std::int64_t i) const { return scales_.rows[static_cast<std::size_t>(i)]; }
+  RowsMap<T> scaled() const { return RowsMap<T>(n_, n_, count_, begins_, columns_, scaled_.data()); }
+
+  // Makes the residual small, by corrections. False where it stays large.
+  bool correct(const DenseColumns<T> &right, DenseColumns<T> &solved) {
+    // Corrections double the digits at most; a residual that does not become smaller will not.
+    constexpr int kMostCorrections = 8;
+    const double accepted = 256 * static_cast<double>(std::numeric_limits<T>::epsilon());
+    DenseOfDouble residual(n_, right.cols());
+    double error = residualOf<T>(scaled(), right, solved, residual);
+    for (int i = 0; i < kMostCorrections && error > accepted; ++i) {
+      const DenseColumns<T> rest = residual.cast<T>(), correction = factors_.solve(rest), next = solved + correction;
+      const double nextError = residualOf<T>(scaled(), right, next, residual);
+      if (!next.allFinite() || !(nextError < error))
+        break;
+      solved = next;
+      error = nextError;
+    }
+    return error <= accepted;
   }
-  if (!(error <= accepted))
-    return kInexact;
-  x = solved;
+
+  std::int64_t n_, count_;
+  const std::int32_t *begins_, *columns_;
+  std::vector<T> scaled_; // the values
+  Scales scales_;
+  bool isFinite_ = false, isAnalysed_ = false;
+  Columns matrix_;
+  std::conditional_t<isSymmetric, Eigen::SimplicialLDLT<Columns>, Eigen::SparseLU<Columns>> factors_;
+};
+
+// Inputs: values [...,nnz], the rows' beginnings and the columns of a matrix of sorted rows, int32; and b [...,n,k].
+// Axes before these are examples.
+template <typename T, bool isSymmetric> std::int32_t solveAs(const KernelTensor *in, const KernelTensor *out) {
+  const Examples examples({{in[0], 1}, {in[3], 2}});
+  const std::int64_t n = in[3].sizes[in[3].rank - 2], k = in[3].sizes[in[3].rank - 1],
+                     count = in[0].sizes[in[0].rank - 1];
+  Solver<T, isSymmetric> solver(n, count, static_cast<const std::int32_t *>(in[1].data),
+                                static_cast<const std::int32_t *>(in[2].data));
+  std::int64_t factored = -1;
+  for (std::int64_t e = 0; e < examples.count(); ++e) {
+    if (const std::int64_t of = examples.of(0, e); of != factored) {
+      if (const std::int32_t code = solver.factor(static_cast<const T *>(in[0].data) + of * count))
+        return code;
+      factored = of;
+    }
+    if (const std::int32_t code = solver.solve(static_cast<const T *>(in[3].data) + examples.of(1, e) * n * k, k,
+                                               static_cast<T *>(out[0].data) + e * n * k))
+      return code;
+  }
   return 0;
 }
 
 template <bool isSymmetric> std::int32_t solveKernel(const KernelTensor *in, const KernelTensor *out, void *) {
-  if (in[3].sizes[0] == 0 || in[3].sizes[1] == 0)
+  if (out[0].data == nullptr) // no elements
     return 0;
   try {
     return in[0].dtype == DType::Float32 ? solveAs<float, isSymmetric>(in, out) : solveAs<double, isSymmetric>(in, out);
@@ -138,10 +269,14 @@ template <bool isSymmetric> std::int32_t solveKernel(const KernelTensor *in, con
 }
 
 const Operation &operationFor(bool isSymmetric) {
-  auto make = [](const char *name, Kernel kernel, const char *inexact) {
+  auto make = [](const char *name, bool isSymmetric, const char *inexact) {
     return Operation({.name = name,
-                      .types = [](const std::vector<TensorSpec<>> &in) { return std::vector<TensorSpec<>>{in[3]}; },
-                      .kernel = kernel,
+                      .types = typesOfSolution,
+                      .kernel = isSymmetric ? solveKernel<true> : solveKernel<false>,
+                      .batching =
+                          [isSymmetric](const std::vector<Tensor> &in, const std::vector<bool> &batched) {
+                            return mapped(operationFor(isSymmetric), in, batched);
+                          },
                       .failure = [inexact](std::int32_t code) -> std::string {
                         if (code == kSingular)
                           return "sparse::solve: the matrix is singular, or has no factors of this kind";
@@ -153,10 +288,10 @@ const Operation &operationFor(bool isSymmetric) {
                       }});
   };
   static const Operation general =
-      make("sparse_solve", solveKernel<false>,
+      make("sparse_solve", false,
            "sparse::solve: the factors of the matrix are too inexact for a solution, whose residual is large");
   static const Operation symmetric =
-      make("sparse_solve_symmetric", solveKernel<true>,
+      make("sparse_solve_symmetric", true,
            "sparse::solve: a pivot of the factors L D L^T is too small for a solution; leave out .symmetric");
   return isSymmetric ? symmetric : general;
 }

@@ -6,6 +6,7 @@
 #include "calque/operation.h"
 #include "calque/solvers/linear.h"
 #include "implicit/Function.h"
+#include "sparse/Examples.h"
 #include "sparse/Pattern.h"
 
 #include <algorithm>
@@ -17,13 +18,18 @@
 namespace calque::sparse {
 
 using namespace solvers::internal;
+using namespace sparse::internal;
 
 namespace {
 
-// A matrix by rows as kernels get it: values, and, int32, the rows' beginnings and columns.
+// The number of values of an example.
+std::int64_t placesOf(const KernelTensor &values) { return values.sizes[values.rank - 1]; }
+
+// A matrix by rows as kernels get it: values, and, int32, the rows' beginnings and columns. `example` numbers the
+// values' axes of examples.
 template <typename T> struct Rows {
-  explicit Rows(const KernelTensor *in)
-      : n(in[1].sizes[0] - 1), values(static_cast<const T *>(in[0].data)),
+  Rows(const KernelTensor *in, std::int64_t example)
+      : n(in[1].sizes[0] - 1), values(static_cast<const T *>(in[0].data) + example * placesOf(in[0])),
         begins(static_cast<const std::int32_t *>(in[1].data)), columns(static_cast<const std::int32_t *>(in[2].data)) {}
   std::int64_t n;
   const T *values;
@@ -77,16 +83,19 @@ void substitute(const Rows<T> &a, const std::int32_t *middles, T *x, std::int64_
 }
 
 template <typename T> void substituteAs(const KernelTensor *in, const KernelTensor *out, const void *options) {
-  const std::int64_t k = in[4].sizes[1];
+  const Examples examples({{in[0], 1}, {in[4], 2}});
+  const std::int64_t n = in[4].sizes[in[4].rank - 2], k = in[4].sizes[in[4].rank - 1];
   const auto *middles = static_cast<const std::int32_t *>(in[3].data);
-  const auto *b = static_cast<const T *>(in[4].data);
-  auto *x = static_cast<T *>(out[0].data);
-  std::copy(b, b + in[4].sizes[0] * k, x);
-  (k == 1 ? substitute<T, true> : substitute<T, false>)(Rows<T>(in), middles, x, k,
-                                                        *static_cast<const TriangularSolveOptions *>(options));
+  auto *solve = k == 1 ? substitute<T, true> : substitute<T, false>;
+  for (std::int64_t e = 0; e < examples.count(); ++e) {
+    const auto *b = static_cast<const T *>(in[4].data) + examples.of(1, e) * n * k;
+    auto *x = static_cast<T *>(out[0].data) + e * n * k;
+    std::copy(b, b + n * k, x);
+    solve(Rows<T>(in, examples.of(0, e)), middles, x, k, *static_cast<const TriangularSolveOptions *>(options));
+  }
 }
 std::int32_t substituteKernel(const KernelTensor *in, const KernelTensor *out, void *options) {
-  if (in[4].sizes[0] > 0 && in[4].sizes[1] > 0)
+  if (out[0].data != nullptr) // there are elements
     (in[0].dtype == DType::Float32 ? substituteAs<float> : substituteAs<double>)(in, out, options);
   return 0;
 }
@@ -102,34 +111,16 @@ const Operation &substitutionFor(const TriangularSolveOptions &options) {
       made[i].options = {.lower = (i & 4) != 0, .transpose = (i & 2) != 0, .unit_diagonal = (i & 1) != 0};
       static std::array<TriangularSolveOptions, 8> kept;
       kept[i] = made[i].options;
-      // Examples of b are columns; those of values are solved one by one.
-      auto batching = [i](const std::vector<Tensor> &in, const std::vector<bool> &batched) -> std::vector<Tensor> {
-        const Operation &op = substitutionFor(kept[i]);
-        if (!batched[0]) {
-          const std::int64_t count = in[4].shape()[0], n = in[4].shape()[1], k = in[4].shape()[2];
-          const Tensor x = op({in[0], in[1], in[2], in[3], reshape(transpose(in[4], {1, 0, 2}), {n, count * k})})[0];
-          return {transpose(reshape(x, {n, count, k}), {1, 0, 2})};
-        }
-        const std::int64_t examples = in[0].shape()[0];
-        if (examples == 0) {
-          Shape none = in[4].shape();
-          if (!batched[4])
-            none.insert(none.begin(), 0);
-          return {zeros(none, in[4].dtype())};
-        }
-        std::vector<Tensor> made;
-        for (std::int64_t at = 0; at < examples; ++at)
-          made.push_back(op({gather(in[0], at), in[1], in[2], in[3], batched[4] ? gather(in[4], at) : in[4]})[0]);
-        return {stack(made)};
-      };
       made[i].operation = std::make_unique<Operation>(OperationDefinition{
           .name = absl::StrCat("sparse_triangular_solve_", made[i].options.lower ? "lower" : "upper",
                                made[i].options.transpose ? "_transposed" : "",
                                made[i].options.unit_diagonal ? "_unit" : ""),
-          .types = [](const std::vector<TensorSpec<>> &in) { return std::vector<TensorSpec<>>{in[4]}; },
+          .types = typesOfSolution,
           .kernel = substituteKernel,
           .data = &kept[i],
-          .batching = batching});
+          .batching = [i](const std::vector<Tensor> &in, const std::vector<bool> &batched) {
+            return mapped(substitutionFor(kept[i]), in, batched);
+          }});
     }
     return made;
   }();
@@ -188,9 +179,7 @@ template <typename T> bool choleskyOf(const Rows<T> &a, T shift, T *l, std::vect
   return true;
 }
 
-template <typename T> std::int32_t incompleteCholesky(const KernelTensor *in, const KernelTensor *out) {
-  const Rows<T> a(in);
-  auto *l = static_cast<T *>(out[0].data);
+template <typename T> std::int32_t incompleteCholesky(const Rows<T> &a, T *l) {
   std::vector<std::int64_t> diagonals(static_cast<std::size_t>(a.n));
   for (std::int64_t i = 0; i < a.n; ++i) {
     const auto *end = a.columns + a.begins[i + 1];
@@ -206,10 +195,8 @@ template <typename T> std::int32_t incompleteCholesky(const KernelTensor *in, co
 }
 
 // L below the diagonal, where it has ones, and U on and above it.
-template <typename T> std::int32_t incompleteLu(const KernelTensor *in, const KernelTensor *out) {
-  const Rows<T> a(in);
-  auto *f = static_cast<T *>(out[0].data);
-  std::copy(a.values, a.values + in[0].sizes[0], f);
+template <typename T> std::int32_t incompleteLu(const Rows<T> &a, T *f) {
+  std::copy(a.values, a.values + a.begins[a.n], f);
   std::vector<std::int64_t> diagonals(static_cast<std::size_t>(a.n)), placeOf(static_cast<std::size_t>(a.n), -1);
   for (std::int64_t i = 0; i < a.n; ++i) {
     for (std::int64_t p = a.begins[i]; p < a.begins[i + 1]; ++p)
@@ -231,12 +218,19 @@ template <typename T> std::int32_t incompleteLu(const KernelTensor *in, const Ke
   return 0;
 }
 
+template <typename T> std::int32_t factorAs(const KernelTensor *in, const KernelTensor *out, bool isCholesky) {
+  const std::int64_t examples = Examples({{in[0], 1}}).count();
+  for (std::int64_t e = 0; e < examples; ++e) {
+    const Rows<T> a(in, e);
+    T *factors = static_cast<T *>(out[0].data) + e * placesOf(in[0]);
+    if (const std::int32_t code = isCholesky ? incompleteCholesky(a, factors) : incompleteLu(a, factors))
+      return code;
+  }
+  return 0;
+}
 template <bool isCholesky> std::int32_t factorKernel(const KernelTensor *in, const KernelTensor *out, void *) {
   try {
-    if constexpr (isCholesky)
-      return in[0].dtype == DType::Float32 ? incompleteCholesky<float>(in, out) : incompleteCholesky<double>(in, out);
-    else
-      return in[0].dtype == DType::Float32 ? incompleteLu<float>(in, out) : incompleteLu<double>(in, out);
+    return (in[0].dtype == DType::Float32 ? factorAs<float> : factorAs<double>)(in, out, isCholesky);
   } catch (const std::bad_alloc &) {
     return kNoMemory;
   }
@@ -255,25 +249,32 @@ void requireSquare(const char *what, const Pattern &pattern) {
         absl::StrCat(what, ": the matrix is [", pattern.rows(), ",", pattern.columns(), "], and must be square"));
 }
 
-// A matrix of the same pattern with the factors.
-Csr factorsOf(const char *what, const Csr &a, bool isCholesky) {
-  requireSquare(what, a.pattern());
-  requireDiagonal(what, a.pattern(), middlesOf(a.pattern()));
-  auto make = [](const char *name, Kernel kernel, const char *fault) {
+const Operation &factorisation(bool isCholesky) {
+  auto make = [](const char *name, bool isCholesky, const char *fault) {
     return Operation({.name = name,
                       .types = [](const std::vector<TensorSpec<>> &in) { return std::vector<TensorSpec<>>{in[0]}; },
-                      .kernel = kernel,
+                      .kernel = isCholesky ? factorKernel<true> : factorKernel<false>,
+                      .batching =
+                          [isCholesky](const std::vector<Tensor> &in, const std::vector<bool> &batched) {
+                            return mapped(factorisation(isCholesky), in, batched);
+                          },
                       .failure = [fault](std::int32_t code) -> std::string {
                         return code == kNoMemory ? "there is not enough memory for incomplete factors" : fault;
                       }});
   };
   static const Operation cholesky =
-      make("sparse_incomplete_cholesky", factorKernel<true>,
+      make("sparse_incomplete_cholesky", true,
            "incomplete_cholesky: the diagonal has a number that is not positive, or the matrix one that is not finite");
-  static const Operation lu =
-      make("sparse_incomplete_lu", factorKernel<false>, "incomplete_lu: a pivot is 0, or is not finite");
+  static const Operation lu = make("sparse_incomplete_lu", false, "incomplete_lu: a pivot is 0, or is not finite");
+  return isCholesky ? cholesky : lu;
+}
+
+// A matrix of the same pattern with the factors.
+Csr factorsOf(const char *what, const Csr &a, bool isCholesky) {
+  requireSquare(what, a.pattern());
+  requireDiagonal(what, a.pattern(), middlesOf(a.pattern()));
   const Pattern &pattern = a.pattern();
-  return Csr((isCholesky ? cholesky : lu)({stop_gradient(a.values()), beginsOf(pattern), pattern.data().columnOf})[0],
+  return Csr(factorisation(isCholesky)({stop_gradient(a.values()), beginsOf(pattern), pattern.data().columnOf})[0],
              pattern);
 }
 

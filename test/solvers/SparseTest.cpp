@@ -238,13 +238,21 @@ TEST(Sparse, SmallPivotsAreNoticed) {
     const Tensor none =
         sparse::solve(blocksOf({{2, 3}, {nan, 4}}), ones({4}, DType::Float64), {.symmetric = symmetric});
     EXPECT_TRUE(all(isnan(none)).item<bool>());
-    for (double scale : {1e-300, 1e300}) {
+    for (double scale : {0x1p-1070, 1e-300, 1e300, 0x1p1021}) { // the first one makes subnormal numbers
       const sparse::Csr a = blocksOf({{2, 3}}) * scale;
       expectNear(sparse::solve(a, a(tensor<double>({1, 2})), {.symmetric = symmetric}), {1, 2}, 1e-12);
     }
     const Tensor tiny = sparse::solve(blocksOf({{2, 3}}), tensor<double>({4e-320, 7e-320}), {.symmetric = symmetric});
     expectNear(tiny * 1e300, {1e-20, 2e-20}, 1e-22);
+    // Unknowns and equations in units far from each other: D a D y = D b, of which a D y = b.
+    const double far = 0x1p500;
+    const sparse::Csr units(tensor<double>({2 * far * far, 1, 1, 3 / far / far}), blocksOf({{2, 3}}).pattern());
+    expectNear(sparse::solve(units, tensor<double>({4 * far, 7 / far}), {.symmetric = symmetric}) *
+                   tensor<double>({far, 1 / far}),
+               {1, 2}, 1e-12);
   }
+  const sparse::Csr small = blocksOf({{2, 3}}, DType::Float32) * 0x1p-147;
+  expectNear(sparse::solve(small, small(tensor<float>({1, 2}))), {1, 2}, 1e-6);
 }
 
 TEST(SparseDerivatives, HaveTheValuesOfDenseOnes) {
