@@ -1,5 +1,6 @@
 #include "ir/Algebra.h"
 #include "ir/ElementType.h"
+#include "ir/Parts.h"
 #include "ir/Values.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -173,6 +174,7 @@ Value foldByAlgebra(ElementwiseOpInterface op) {
 
 void CalqueDialect::getCanonicalizationPatterns(RewritePatternSet &patterns) const {
   patterns.add<PassSignOn, SubtractNegated, AddNegated>(patterns.getContext());
+  addPairsPatterns(patterns);
 }
 
 } // namespace calque::ir

@@ -1,6 +1,7 @@
 // Fourier transforms: of complex numbers as those of parts, derivatives, and those of parts as those of pairs.
 #include "ir/GradientRule.h"
 #include "ir/Parts.h"
+#include "schema/Moves.h"
 
 using namespace mlir;
 
@@ -110,5 +111,58 @@ OpFoldResult PartOfPairsOp::fold(FoldAdaptor) {
   Value part = getImaginary() ? pairs.getImag() : pairs.getReal();
   return part.getType() == getType() ? OpFoldResult(part) : OpFoldResult();
 }
+
+namespace {
+
+// Whether the operation gives the elements of its first operand in their order.
+bool keepsOrder(Operation *op) {
+  auto record = dyn_cast_if_present<SchemaOpInterface>(op);
+  return record && (schema::moveRuleOf(record.schemaId()) == schema::moveRuleOf(schema::OpId::Reshape) ||
+                    isa<ReshapeOpenOp>(op)); // which has no rule, because its sizes are not in the record
+}
+
+// The pairs of which these are the two parts, or the two parts in other shapes; else null.
+Value pairsOfParts(Value re, Value im) {
+  auto real = re.getDefiningOp<PartOfPairsOp>(), imag = im.getDefiningOp<PartOfPairsOp>();
+  if (real && imag)
+    return !real.getImaginary() && imag.getImaginary() && real.getX() == imag.getX() ? real.getX() : Value();
+  Operation *a = re.getDefiningOp(), *b = im.getDefiningOp();
+  if (!keepsOrder(a) || !b || a->getName() != b->getName() || a->getAttrs() != b->getAttrs() ||
+      a->getNumOperands() != b->getNumOperands() || re.getType() != im.getType())
+    return {};
+  // The other operands give sizes, which parts of the same pairs have in common.
+  for (auto [x, y] : llvm::drop_begin(llvm::zip_equal(a->getOperands(), b->getOperands())))
+    if (x != y && !pairsOfParts(x, y))
+      return {};
+  return pairsOfParts(a->getOperand(0), b->getOperand(0));
+}
+
+// Pairs of parts in another shape are the pairs in that shape, so that nothing is copied.
+struct ReshapePairs : OpRewritePattern<PairsOfOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(PairsOfOp op, PatternRewriter &rewriter) const override {
+    Value pairs = pairsOfParts(op.getReal(), op.getImag());
+    if (!pairs)
+      return failure();
+    auto type = cast<RankedTensorType>(op.getType());
+    if (type.hasStaticShape()) {
+      rewriter.replaceOpWithNewOp<ReshapeOp>(op, pairs, type.getShape());
+      return success();
+    }
+    SmallVector<int64_t> sizes;
+    for (auto [axis, size] : llvm::enumerate(type.getShape()))
+      if (ShapedType::isDynamic(size))
+        sizes.append({1, static_cast<int64_t>(axis)});
+    auto shaped = ReshapeOpenOp::create(rewriter, op.getLoc(), pairs, ValueRange{op.getReal()}, type.getShape(), sizes);
+    if (shaped.getType() != type)
+      return failure();
+    rewriter.replaceOp(op, shaped);
+    return success();
+  }
+};
+
+} // namespace
+
+void addPairsPatterns(RewritePatternSet &patterns) { patterns.add<ReshapePairs>(patterns.getContext()); }
 
 } // namespace calque::ir

@@ -3,6 +3,7 @@
 #define CALQUE_IR_PARTS_H
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/TypeUtilities.h"
 
 namespace calque::ir {
@@ -21,6 +22,9 @@ mlir::Type partType(mlir::Type type);
 // Emits the operation on the real parts, and on the imaginary parts where a result is complex.
 llvm::LogicalResult eachPart(mlir::Operation *op, mlir::OpBuilder &builder, llvm::ArrayRef<Parts> operands,
                              llvm::SmallVectorImpl<mlir::Value> &results);
+
+// Adds the simplifications of pairs of parts.
+void addPairsPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace calque::ir
 #endif
