@@ -80,6 +80,7 @@ public:
     chains.find(function);
     takeArguments(body);
     chains.place(body, returned(body));
+    placeAllocated(body);
     if (failed(convert(body)))
       return failure();
     returnResults(body);
@@ -106,6 +107,13 @@ private:
     }
     for (Value result : returned(body))
       results.push_back(body.addArgument(bufferType(result.getType()), function.getLoc()));
+  }
+
+  // What a returned value is a reshape of.
+  static Value rootOf(Value value) {
+    while (isReshape(value.getDefiningOp()))
+      value = value.getDefiningOp()->getOperand(0);
+    return value;
   }
 
   OperandRange returned(Block &body) {
@@ -154,6 +162,22 @@ private:
                                                                       slice.getMixedSizes(), slice.getMixedStrides());
     return memref::SubViewOp::create(builder, slice.getLoc(), result, whole, slice.getMixedOffsets(),
                                      slice.getMixedSizes(), slice.getMixedStrides());
+  }
+
+  // Puts results in place of buffers that were allocated before bufferization, which kernels of the runtime write.
+  void placeAllocated(Block &body) {
+    for (auto [number, value] : llvm::enumerate(returned(body))) {
+      Chain *chain = chains.of(rootOf(value));
+      if (!chain || !chain->given || chain->result != number)
+        continue;
+      memref::AllocOp alloc = Chains::allocated(*chain);
+      OpBuilder builder(alloc);
+      chain->given = results[number];
+      if (alloc.getType() != chain->given.getType())
+        chain->given = contiguous(builder, chain->given, alloc.getType(), alloc.getMixedSizes());
+      alloc.replaceAllUsesWith(chain->given);
+      alloc.erase();
+    }
   }
 
   // The chain's buffer. Makes it if nothing has written to it so far.
@@ -481,10 +505,7 @@ private:
     Operation *terminator = body.getTerminator();
     OpBuilder builder(terminator);
     for (auto [number, value] : llvm::enumerate(returned(body))) {
-      Value root = value;
-      while (isReshape(root.getDefiningOp()))
-        root = root.getDefiningOp()->getOperand(0);
-      Chain *chain = chains.of(root);
+      Chain *chain = chains.of(rootOf(value));
       if (!chain || chain->result != number || chain->returned != value)
         copy(builder, terminator->getLoc(), bufferOf(value), results[number]);
     }

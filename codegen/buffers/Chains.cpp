@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -233,13 +234,18 @@ void Chains::find(func::FuncOp function) {
 
 //===-- Where the buffers lie -------------------------------------------------------------------===//
 
+memref::AllocOp Chains::allocated(const Chain &chain) {
+  auto alloc = chain.given ? chain.given.getDefiningOp<memref::AllocOp>() : nullptr;
+  return alloc && isa<func::FuncOp>(alloc->getParentOp()) ? alloc : nullptr;
+}
+
 void Chains::placeInResults(OperandRange returned) {
   for (auto [number, result] : llvm::enumerate(returned)) {
     Value value = result;
     while (isReshape(value.getDefiningOp()))
       value = value.getDefiningOp()->getOperand(0);
     Chain *chain = chainOf.lookup(value);
-    if (!chain || chain->given || chain->result)
+    if (!chain || chain->result || (chain->given && !allocated(*chain)))
       continue;
     chain->result = number;
     chain->returned = result;

@@ -4,6 +4,7 @@
 #define CALQUE_CODEGEN_BUFFERS_CHAINS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -60,6 +61,10 @@ public:
   void find(mlir::func::FuncOp function);
   // Places chains in the results of the function, which returns `returned`, and in parts of other chains.
   void place(mlir::Block &body, mlir::OperandRange returned);
+
+  // The allocation of the buffer that the chain has from the start, as of what a kernel of the runtime writes; null for
+  // one that belongs to something else.
+  static mlir::memref::AllocOp allocated(const Chain &chain);
 
   // The chain of a value; null if the value is in none.
   Chain *of(mlir::Value value) const { return chainOf.lookup(value); }

@@ -102,6 +102,35 @@ func.func @reshaped(%x: tensor<2x3xf32>, %y: tensor<3x5xf32>) -> tensor<10xf32> 
 
 // -----
 
+// So is what a kernel of a library computes, of sizes that are known or not. Of a value that is returned twice, the
+// second result is a copy.
+// CHECK-LABEL: func.func @library(
+// CHECK-SAME: %[[FIRST:[^:]*]]: memref<6x5x2xf32>, %[[SECOND:[^:]*]]: memref<2x3x5x2xf32>)
+// CHECK-NOT: memref.alloc
+// CHECK: %[[VIEW:.*]] = memref.reinterpret_cast %[[FIRST]] to offset: [0], sizes: [60]
+// CHECK: call @{{.*}} %[[VIEW]],
+// CHECK: linalg.generic {{.*}} outs(%[[SECOND]] :
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @library(%x: tensor<2x3x5x2xf32>) -> (tensor<6x5x2xf32>, tensor<2x3x5x2xf32>) {
+  %0 = calque.fourier_pairs %x {divisor = 0 : i64, inverse = false} : (tensor<2x3x5x2xf32>) -> tensor<2x3x5x2xf32>
+  %1 = calque.reshape %0 {shape = array<i64: 6, 5, 2>} : (tensor<2x3x5x2xf32>) -> tensor<6x5x2xf32>
+  return %1, %0 : tensor<6x5x2xf32>, tensor<2x3x5x2xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @open_library(
+// CHECK-NOT: memref.alloc
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @open_library(%x: tensor<?x5x2xf32>) -> tensor<?x5x2xf32> {
+  %0 = calque.fourier_pairs %x {divisor = 0 : i64, inverse = false} : (tensor<?x5x2xf32>) -> tensor<?x5x2xf32>
+  return %0 : tensor<?x5x2xf32>
+}
+
+// -----
+
 // An argument that is returned is copied, and so is a value that is returned twice.
 // CHECK-LABEL: func.func @copies(
 // CHECK-SAME: %[[X:[^:]*]]: memref<3xf32>, %[[A:[^:]*]]: memref<3xf32>, %[[B:[^:]*]]: memref<3xf32>, %[[C:[^:]*]]: memref<3xf32>)
