@@ -26,7 +26,7 @@ Iterated generalisedMinimalResiduals(const System &s) {
   const Shape shape = s.b.shape();
   const DType dtype = s.b.dtype();
   const std::int64_t m = s.b.size().is_known() ? std::min<std::int64_t>(s.restart, s.b.size()) : s.restart;
-  const Tensor goal = goalOf(s), limit = limitOf(s), places = iota({m + 1}, DType::Int64);
+  const Tensor goal = square(toleranceOf(s)), limit = limitOf(s), places = iota({m + 1}, DType::Int64);
   auto flat = [](const Tensor &x) { return reshape(x, {-1}); };
   auto conditioned = [&](const Tensor &x) { return s.preconditioner ? s.preconditioner(x) : x; };
 
@@ -77,8 +77,8 @@ Iterated generalisedMinimalResiduals(const System &s) {
     return State{x, residual, dot(residual, residual), at.count + maximum(last.step, 1)};
   };
   auto goesOn = [&](const State &at) { return (at.squares > goal) & (at.count < limit); };
-  const Tensor residual = s.b - s.product(s.x0);
-  State last = while_loop(goesOn, cycle, State{s.x0, residual, dot(residual, residual), scalar<std::int64_t>(0)});
+  const auto [x0, residual] = startOf(s);
+  State last = while_loop(goesOn, cycle, State{x0, residual, dot(residual, residual), scalar<std::int64_t>(0)});
   return {last.x, last.squares, last.count};
 }
 

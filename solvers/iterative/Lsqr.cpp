@@ -141,7 +141,7 @@ LinearResult<Tensor> detail::solveLeastSquares(const LinearProblem &p, SourceLoc
   const double tolerance = toleranceOfDerivatives(std::min(p.atol, p.rtol));
   auto solverOf = [&](const Map &map) {
     return [map, tolerance](const Tensor &c) {
-      System s{map, {}, c, zeros(c.shape(), c.dtype()), tolerance, zeros({}, c.dtype()), {}, 0};
+      System s{map, {}, c, {}, tolerance, zeros({}, c.dtype()), {}, 0};
       LinearResult<Tensor> r = run(LinearMethod::Cg, s);
       return calque::where(r.converged, r.x, std::numeric_limits<double>::quiet_NaN());
     };

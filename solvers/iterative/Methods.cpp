@@ -7,6 +7,30 @@
 
 namespace calque::solvers::internal {
 
+Tensor exponentOf(const Tensor &magnitude) {
+  const std::int32_t least = magnitude.dtype() == DType::Float32 ? -126 : -1022;
+  return clip(frexp(stop_gradient(magnitude)).exponent, least, -least);
+}
+
+Map scaledMap(const Map &map, const Tensor &exponent, DType dtype) {
+  if (!map)
+    return {};
+  return [map, inverse = power(-exponent, dtype)](const Tensor &x) { return map(x) * inverse; };
+}
+
+Tensor scatteredNumbers(const Shape &shape, DType dtype) {
+  Tensor numbers = zeros(shape, dtype);
+  for (std::size_t axis = 0; axis < shape.size(); ++axis)
+    numbers = numbers + iota(shape, dtype, static_cast<std::int64_t>(axis)) *
+                            (0.6180339887498949 / (1.0 + 0.3 * static_cast<double>(axis)));
+  return sin(numbers * (1 + numbers) + 1);
+}
+
+Tensor normOf(const Tensor &x) {
+  const Tensor exponent = exponentOf(largestOrZero(x)), scaled = x * power(-exponent, x.dtype());
+  return ldexp(sqrt(dot(scaled, scaled)), exponent);
+}
+
 Map transposedOf(const Map &product, const Tensor &like) {
   // A linear function has the same derivative everywhere.
   return [product, at = stop_gradient(zeros(like.shape(), like.dtype()))](const Tensor &v) {
@@ -20,13 +44,15 @@ Tensor limitOf(const System &s, std::int64_t perUnknown) {
   return maximum(Operand(s.b.size()).toTensor(DType::Int64) * perUnknown, perUnknown);
 }
 
-Tensor goalOf(const System &s) {
-  Tensor goal = maximum(s.rtol * normOf(s.b), s.atol);
-  return goal * goal;
+Tensor toleranceOf(const System &s) { return maximum(s.rtol * normOf(s.b), s.atol); }
+
+Start startOf(const System &s) {
+  if (!s.x0.defined())
+    return {zeros(s.b.shape(), s.b.dtype()), s.b};
+  return {s.x0, s.b - s.product(s.x0)};
 }
 
 namespace {
-Tensor residualAt(const System &s, const Tensor &x) { return s.b - s.product(x); }
 Tensor conditioned(const System &s, const Tensor &x) { return s.preconditioner ? s.preconditioner(x) : x; }
 } // namespace
 
@@ -34,7 +60,7 @@ Iterated conjugateGradients(const System &s) {
   struct State {
     Tensor x, residual, direction, slope, squares, count;
   };
-  const Tensor goal = goalOf(s), limit = limitOf(s);
+  const Tensor goal = square(toleranceOf(s)), limit = limitOf(s);
   auto goesOn = [&](const State &at) { return (at.squares > goal) & (at.count < limit); };
   auto iterate = [&](const State &at) {
     Tensor image = s.product(at.direction), length = at.slope / dot(at.direction, image);
@@ -43,10 +69,11 @@ Iterated conjugateGradients(const System &s) {
     return State{at.x + length * at.direction, residual,    preconditioned + (slope / at.slope) * at.direction, slope,
                  dot(residual, residual),      at.count + 1};
   };
-  const Tensor residual = residualAt(s, s.x0), direction = conditioned(s, residual);
+  const auto [x0, residual] = startOf(s);
+  const Tensor direction = conditioned(s, residual);
   State last = while_loop(
       goesOn, iterate,
-      State{s.x0, residual, direction, dot(residual, direction), dot(residual, residual), scalar<std::int64_t>(0)});
+      State{x0, residual, direction, dot(residual, direction), dot(residual, residual), scalar<std::int64_t>(0)});
   return {last.x, last.squares, last.count};
 }
 
@@ -61,7 +88,7 @@ Iterated minimalResiduals(const System &s) {
     std::array<Tensor, 4> directions; // the last two directions, and their images
     std::array<Tensor, 5> rotations;  // the last two sines and cosines, and what is left of the norm
   };
-  const Tensor goal = goalOf(s), limit = limitOf(s);
+  const Tensor goal = square(toleranceOf(s)), limit = limitOf(s);
   auto goesOn = [&](const State &at) { return (at.squares > goal) & (at.count < limit); };
   auto iterate = [&](const State &at) {
     const auto &[before, vector, preconditioned] = at.vectors;
@@ -85,11 +112,12 @@ Iterated minimalResiduals(const System &s) {
                  {at.directions[1], direction, at.directions[3], imageOfDirection},
                  {sine, nextSine, cosine, nextCosine, -nextSine * left}};
   };
-  const Tensor residual = residualAt(s, s.x0), preconditioned = conditioned(s, residual);
+  const auto [x0, residual] = startOf(s);
+  const Tensor preconditioned = conditioned(s, residual);
   const Tensor norm = sqrt(dot(residual, preconditioned)), none = zeros(s.b.shape(), s.b.dtype());
   const Tensor zero = zeros({}, s.b.dtype()), one = ones({}, s.b.dtype());
   State last = while_loop(goesOn, iterate,
-                          State{s.x0,
+                          State{x0,
                                 residual,
                                 dot(residual, residual),
                                 scalar<std::int64_t>(0),
@@ -105,8 +133,8 @@ Iterated stabilisedBiconjugateGradients(const System &s) {
     Tensor x, residual, direction, image; // image is A times the preconditioned direction
     Tensor rho, alpha, omega, count;
   };
-  const Tensor goal = goalOf(s), limit = limitOf(s);
-  const Tensor first = residualAt(s, s.x0); // the shadow residual
+  const Tensor goal = square(toleranceOf(s)), limit = limitOf(s);
+  const auto [x0, first] = startOf(s); // first: the shadow residual
   auto goesOn = [&](const State &at) { return (dot(at.residual, at.residual) > goal) & (at.count < limit); };
   auto iterate = [&](const State &at) {
     Tensor rho = dot(first, at.residual), beta = rho / at.rho * (at.alpha / at.omega);
@@ -126,7 +154,7 @@ Iterated stabilisedBiconjugateGradients(const System &s) {
                  at.count + 1};
   };
   const Tensor none = zeros(s.b.shape(), s.b.dtype()), one = ones({}, s.b.dtype());
-  State last = while_loop(goesOn, iterate, State{s.x0, first, none, none, one, one, one, scalar<std::int64_t>(0)});
+  State last = while_loop(goesOn, iterate, State{x0, first, none, none, one, one, one, scalar<std::int64_t>(0)});
   return {last.x, dot(last.residual, last.residual), last.count};
 }
 

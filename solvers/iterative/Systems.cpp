@@ -17,11 +17,27 @@ using detail::LinearProblem;
 
 namespace internal {
 
-LinearResult<Tensor> run(LinearMethod method, System s) {
-  const Tensor size = largestOrZero(s.b), scale = where(size > 0, size, 1);
-  s.b = s.b / scale;
-  s.atol = s.atol / scale;
-  s.x0 = where(size == 0, 0, s.x0 / scale); // so that the solution for b = 0 is 0 itself
+void measure(System &s) {
+  const Tensor scattered = scatteredNumbers(s.b.shape(), s.b.dtype());
+  auto exponentOfMap = [&](const Map &map) { return exponentOf(largestOrZero(stop_gradient(map(scattered)))); };
+  if (!s.exponent.defined())
+    s.exponent = exponentOfMap(s.product);
+  if (s.preconditioner && !s.preconditionerExponent.defined())
+    s.preconditionerExponent = exponentOfMap(s.preconditioner);
+}
+
+LinearResult<Tensor> run(LinearMethod method, const System &given) {
+  // With A = 2^a A' and b = 2^b b', the solution is 2^(b - a) x'.
+  const DType dtype = given.b.dtype();
+  System s = given;
+  measure(s);
+  const Tensor size = largestOrZero(given.b), exponentB = exponentOf(size), exponentOfX = exponentB - s.exponent;
+  s.product = scaledMap(given.product, s.exponent, dtype);
+  s.preconditioner = scaledMap(given.preconditioner, s.preconditionerExponent, dtype);
+  s.b = given.b * power(-exponentB, dtype);
+  s.atol = ldexp(given.atol, -exponentB);
+  if (given.x0.defined()) // the solution for b = 0 is 0 itself
+    s.x0 = where(size == 0, 0, ldexp(given.x0, -exponentOfX));
   auto iterated = [&] {
     switch (method) {
     case LinearMethod::Cg:
@@ -36,10 +52,13 @@ LinearResult<Tensor> run(LinearMethod method, System s) {
     return generalisedMinimalResiduals(s);
   };
   const Iterated found = iterated();
-  const Tensor goal = goalOf(s), residual = normOf(s.b - s.product(found.x));
-  // The recurrence of residuals drifts from b - A x by rounding.
-  const Tensor converged = (found.squares <= goal) & (residual <= 10 * sqrt(goal));
-  return {found.x * scale, residual * scale, found.iterations, converged};
+  // The recurrence of residuals drifts from b - A x by rounding, and knows nothing of a constant that the product has.
+  const Tensor x = ldexp(found.x, exponentOfX), tolerance = toleranceOf(s);
+  const Tensor residual = normOf((given.b - given.product(x)) * power(-exponentB, dtype));
+  Tensor converged = (found.squares <= square(tolerance)) & (residual <= 10 * tolerance);
+  if (given.mayHaveConstant)
+    converged = converged & all(given.product(zeros(given.b.shape(), dtype)) == 0);
+  return {x, ldexp(residual, exponentB), found.iterations, converged};
 }
 
 Tensor appliedInverse(const Map &forward, const Map &transposed, const Tensor &b, int orders) {
@@ -102,7 +121,7 @@ Map transposedProductOf(const Tensor &matrix) {
   return [matrix](const Tensor &v) { return matmul(v, matrix); };
 }
 
-// One system, all of whose options have been checked.
+// One system, all of whose options have been checked. x0 may be undefined.
 LinearResult<Tensor> solveOne(LinearMethod method, const LinearProblem &p, const Tensor &b, const Tensor &x0) {
   const char *what = nameOf(method);
   if (b.size().is_known() && b.size() == 0)
@@ -125,8 +144,9 @@ LinearResult<Tensor> solveOne(LinearMethod method, const LinearProblem &p, const
 
   const DType dtype = b.dtype();
   const Tensor constant = stop_gradient(b);
-  System system{product, preconditioner,          constant,        stop_gradient(x0),
+  System system{product, preconditioner,          constant,        x0.defined() ? stop_gradient(x0) : Tensor(),
                 p.rtol,  full({}, p.atol, dtype), p.maxIterations, p.restart};
+  measure(system); // adjoint systems have the same magnitudes
   LinearResult<Tensor> found = run(method, system);
   const IterationLimit limit = p.maxIterations       ? IterationLimit(*p.maxIterations)
                                : b.size().is_known() ? IterationLimit(10 * std::max<std::int64_t>(b.size(), 1))
@@ -138,20 +158,23 @@ LinearResult<Tensor> solveOne(LinearMethod method, const LinearProblem &p, const
        p.rtol, "allow more iterations, give a preconditioner, or take a method that suits the matrix"});
 
   // An adjoint or tangent system. No solution that has not converged is taken for one.
-  auto solver = [&](const Map &map, const Map &conditioner) {
-    return [&, map, conditioner](const Tensor &c) {
+  auto solver = [&](const Map &map, const Map &conditioner, bool isOfUser) {
+    return [&, map, conditioner, isOfUser](const Tensor &c) {
       System adjoint = system;
       adjoint.product = map;
       adjoint.preconditioner = conditioner;
       adjoint.b = c;
-      adjoint.x0 = zeros(c.shape(), dtype);
+      adjoint.x0 = Tensor();
       adjoint.rtol = toleranceOfDerivatives(p.rtol);
       adjoint.atol = zeros({}, dtype);
+      adjoint.mayHaveConstant = isOfUser;
       LinearResult<Tensor> r = run(method, adjoint);
       return where(r.converged, r.x, std::numeric_limits<double>::quiet_NaN());
     };
   };
-  const Map forward = solver(product, preconditioner), backward = solver(transposed, transposedPreconditioner);
+  const bool isOfUser = !p.matrix.defined();
+  const Map forward = solver(product, preconditioner, isOfUser),
+            backward = solver(transposed, transposedPreconditioner, isOfUser && isSymmetric);
   auto equations = [&](const Tensor &x) { return product(x) - b; };
   auto solveTransposed = [&](const Tensor &c) { return appliedInverse(backward, forward, c, 2); };
   return {withImplicitDerivatives(found.x, equations, solveTransposed), stop_gradient(found.residual),
@@ -181,11 +204,13 @@ LinearResult<Tensor> detail::solveLinear(LinearMethod method, const LinearProble
   if (p.x0 &&
       (p.x0->dtype() != p.b.dtype() || p.x0->rank() != p.b.rank() || !p.x0->shape().is_compatible_with(p.b.shape())))
     fail<ShapeError>(absl::StrCat(what, ": x0 is ", describe(*p.x0), ", and must be as b, ", describe(p.b)));
-  const Tensor x0 = p.x0 ? *p.x0 : zeros(p.b.shape(), p.b.dtype());
   if (!p.matrix.defined() || p.b.rank() == 1)
-    return solveOne(method, p, p.b, x0);
+    return solveOne(method, p, p.b, p.x0 ? *p.x0 : Tensor());
+  if (!p.x0)
+    return vmap([&](const Tensor &b) { return solveOne(method, p, b, Tensor()); },
+                {.in_axes = {1}, .out_axes = {1, 0, 0, 0}})(p.b);
   auto column = [&](const Tensor &b, const Tensor &start) { return solveOne(method, p, b, start); };
-  return vmap(column, {.in_axes = {1, 1}, .out_axes = {1, 0, 0, 0}})(p.b, x0);
+  return vmap(column, {.in_axes = {1, 1}, .out_axes = {1, 0, 0, 0}})(p.b, *p.x0);
 }
 
 LinearOperator<Tensor> jacobi(const Operand &given) {
