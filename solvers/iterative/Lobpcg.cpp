@@ -17,11 +17,13 @@ using namespace internal;
 namespace {
 
 // Blocks are [k, n]: a vector is a row. Products with A and B may be undefined functions, which stand for the identity.
+// All are scaled to elements near to 1, so that no square overflows or vanishes.
 struct Problem {
   Map a, b, preconditioner; // of blocks; b and preconditioner may be empty
   std::int64_t n, k;
   DType dtype;
-  double rtol, atol;
+  double rtol;
+  Tensor atol;
   std::int64_t maxIterations;
 };
 
@@ -31,6 +33,8 @@ Tensor inner(const Tensor &x, const Tensor &y) { return matmul(x, y, {.transpose
 Tensor combined(const Tensor &factors, const Tensor &rows) { return matmul(factors, rows); }
 Tensor rowSums(const Tensor &x) { return sum(x, {1}); }
 Tensor column(const Tensor &x) { return expand_dims(x, {1}); }
+// Each row scaled to elements of at most 1 by a power of two.
+Tensor scaledRows(const Tensor &x) { return x * column(power(-exponentOf(max(abs(x), {1})), x.dtype())); }
 
 // The combinations T [k, k] that make vectors with the products `gram` [k, k] orthonormal. A vector that depends on the
 // others, and one of 0, becomes a row of 0. Stathopoulos and Wu: A block orthogonalization procedure with constant
@@ -87,9 +91,7 @@ private:
 
   State start(const Tensor &x0) const {
     // Where x0 has too few independent vectors, numbers without a pattern take their place.
-    const Tensor some = orthonormal(x0);
-    const Tensor numbers = reshape(iota({p_.k * p_.n}, p_.dtype) * 0.6180339887498949, {p_.k, p_.n});
-    const Tensor scattered = sin(numbers * (1 + numbers));
+    const Tensor some = orthonormal(scaledRows(x0)), scattered = scatteredNumbers({p_.k, p_.n}, p_.dtype);
     const Tensor isMissing = column(rowSums(some * productB(some)) < 0.5);
     const Tensor x = orthonormal(where(isMissing, scattered / column(sqrt(rowSums(square(scattered)))), some)),
                  ax = p_.a(x), none = zeros({p_.k, p_.n}, p_.dtype);
@@ -129,7 +131,7 @@ private:
   State step(const State &s) const {
     // Directions: residuals, preconditioned, in the complement of x and p. What is left of a vector in the second turn
     // is nearly all of it, or is rounding.
-    Tensor w = times(p_.preconditioner, residualOf(s));
+    Tensor w = scaledRows(times(p_.preconditioner, scaledRows(residualOf(s))));
     auto complement = [&](const Tensor &v) { return v - combined(inner(v, basisB(s)), s.basis); };
     w = complement(w);
     w = combined(orthonormalising(inner(w, productB(w)), epsilon_), w);
@@ -149,7 +151,7 @@ private:
     const Tensor lengths = rowSums(all * concat({basisB(s), bw}));
     const Tensor largest = max(abs(projected), AxisList());
     const Tensor isRow = lengths > 0.5;
-    const Tensor behind = where(isRow, 0, 1 + 10 * static_cast<double>(p_.k) * largest);
+    const Tensor behind = where(isRow, 0, where(largest > 0, 10 * static_cast<double>(p_.k) * largest, 1));
     const auto [ritz, vectors] = linalg::eigh(projected + eye(3 * p_.k, p_.dtype) * behind);
     const std::vector<Tensor> parts = split(vectors, {p_.k, 2 * p_.k}, 1);
     const Tensor chosen = transpose(parts[0]); // [k, 3 k]
@@ -195,8 +197,8 @@ Tensor solvePairs(const Problem &p, const Tensor &values, const Tensor &x, const
     // Also without a preconditioner: what rounding leaves in the span would grow.
     s.preconditioner = [&](const Tensor &v) { return projectBack(one(p.preconditioner, project(v))); };
     s.b = project(project(right));
-    s.x0 = zeros({p.n}, p.dtype);
     s.rtol = toleranceOfDerivatives(p.rtol);
+    s.exponent = s.preconditionerExponent = zeros({}, DType::Int32);
     // What is left of a cotangent in the span is rounding.
     s.atol = 100 * epsilonOf(p.dtype) * normOf(right);
     const LinearResult<Tensor> r = internal::run(detail::LinearMethod::Cg, s);
@@ -251,22 +253,41 @@ Eigenpairs lobpcg(const LinearOperator<Tensor> &a, const Operand &given, const L
     fail<ValueError>(absl::StrCat("lobpcg: x0 is ", describe(x0), ", and the number of eigenpairs is 1 to n"));
   requireFunction(what, "the operator", a.isThere());
   const double sign = options.largest ? -1 : 1;
-  const Map userA = blockMap(what, "the operator", a, x0), b = blockMap(what, "the operator b", options.b, x0);
-  const Map preconditioner = blockMap(what, "the preconditioner", options.preconditioner, x0);
-  const Map signedA = [=](const Tensor &v) { return sign * userA(v); };
-  const Problem p{signedA, b, preconditioner, n, k, x0.dtype(), options.rtol, options.atol, options.max_iterations};
+  const Map userA = blockMap(what, "the operator", a, x0), givenB = blockMap(what, "the operator b", options.b, x0);
+  const Map givenPreconditioner = blockMap(what, "the preconditioner", options.preconditioner, x0);
+  // With A = 2^a A' and B = 2^b B', the values are 2^(a - b) w', and the vectors 2^(-b / 2) x': b is even.
+  const DType dtype = x0.dtype();
+  const Tensor scattered = scatteredNumbers({k, n}, dtype);
+  auto magnitudeOf = [&](const Map &map) { return max(abs(stop_gradient(map(scattered))), AxisList()); };
+  const Tensor exponentA = exponentOf(magnitudeOf(userA)), none = zeros({}, DType::Int32);
+  const Tensor halfExponentB = givenB ? exponentOf(sqrt(magnitudeOf(givenB))) : none;
+  const Tensor exponentOfValues = exponentA - 2 * halfExponentB, exponentOfResiduals = exponentA - halfExponentB;
+  const Map b = scaledMap(givenB, 2 * halfExponentB, dtype);
+  const Map scaledA = scaledMap([=](const Tensor &v) { return sign * userA(v); }, exponentA, dtype);
+  const Map preconditioner =
+      givenPreconditioner ? scaledMap(givenPreconditioner, exponentOf(magnitudeOf(givenPreconditioner)), dtype) : Map();
+  const Problem p{scaledA,
+                  b,
+                  preconditioner,
+                  n,
+                  k,
+                  dtype,
+                  options.rtol,
+                  ldexp(full({}, options.atol, dtype), -exponentOfResiduals),
+                  options.max_iterations};
 
   auto found = Iteration(p).run(stop_gradient(transpose(x0)));
+  const Tensor residuals = stop_gradient(ldexp(found.residuals, exponentOfResiduals));
   const Tensor converged = checkedConvergence(
       found.isDone, options.require_convergence,
-      {what, options.max_iterations, "the norm of A x - w B x is above its tolerance", max(found.residuals),
-       options.rtol, "allow more iterations, give a preconditioner, or ask for a few more pairs"});
+      {what, options.max_iterations, "the norm of A x - w B x is above its tolerance", max(residuals), options.rtol,
+       "allow more iterations, give a preconditioner, or ask for a few more pairs"});
 
   // The equations of pairs: rows of w and x.
   auto pairs = [&](const Tensor &z) {
     const std::vector<Tensor> parts = split(z, {1, n}, 1);
     const Tensor bx = times(b, parts[1]);
-    return concat({0.5 * (1 - column(rowSums(parts[1] * bx))), signedA(parts[1]) - parts[0] * bx}, 1);
+    return concat({0.5 * (1 - column(rowSums(parts[1] * bx))), scaledA(parts[1]) - parts[0] * bx}, 1);
   };
   const Tensor values = stop_gradient(found.values), x = stop_gradient(slice(found.basis, {0, 0}, {k, n}));
   const Tensor bx = b ? stop_gradient(slice(found.basisB[0], {0, 0}, {k, n})) : x;
@@ -277,11 +298,11 @@ Eigenpairs lobpcg(const LinearOperator<Tensor> &a, const Operand &given, const L
   // A value is the Rayleigh quotient of its vector, which is stationary there. To first order the vector does not move
   // it, so that no system is solved, and equal values do no harm. The product of two zeros has the part of second
   // derivatives that comes from the vector, and no first derivative.
-  auto quotients = [&](const Tensor &v) { return rowSums(v * signedA(v)) / rowSums(v * times(b, v)); };
+  auto quotients = [&](const Tensor &v) { return rowSums(v * scaledA(v)) / rowSums(v * times(b, v)); };
   const Tensor slopes = grad([&](const Tensor &v) { return sum(quotients(v)); })(x);
   const Tensor moved = quotients(x) + 0.5 * rowSums((vectors - x) * (slopes - stop_gradient(slopes)));
-  return {sign * withDerivativesOf(values, moved), transpose(vectors), stop_gradient(found.residuals),
-          stop_gradient(found.count), converged};
+  return {sign * ldexp(withDerivativesOf(values, moved), exponentOfValues), transpose(ldexp(vectors, -halfExponentB)),
+          residuals, stop_gradient(found.count), converged};
 }
 
 } // namespace calque::solvers

@@ -221,6 +221,69 @@ TEST(Lobpcg, TakesPoorStartsAndSmallMatrices) {
   expectNear(e.values, {1, std::exp(-1.0), std::exp(-2.0), std::exp(-3.0)}, 1e-13);
 }
 
+// Squares of such numbers overflow or vanish.
+TEST(Lobpcg, FindsValuesOfMatricesFarFromOne) {
+  const std::int64_t n = 12, k = 2;
+  for (DType dtype : {DType::Float32, DType::Float64}) {
+    const bool isSingle = dtype == DType::Float32;
+    const Tensor a = symmetric(n, 1, dtype), b = massOf(n, 2, dtype), x0 = scattered({n, k}, 3, dtype);
+    const Tensor inverse = linalg::inv(matmul(a, a) + eye(n, dtype));
+    auto numbers = [&](const std::vector<double> &x) { return cast(tensor<double>(x), dtype); };
+    const double rtol = isSingle ? 1e-5 : 1e-11, tolerance = isSingle ? 1e-4 : 1e-9;
+    // Values, vectors, and the derivatives of a loss by the factors of both matrices.
+    auto find = [&](const Tensor &sizeA, const Tensor &sizeB, const Tensor &sizeX) {
+      auto pairs = [&](const Tensor &factors) {
+        solvers::LobpcgOptions options{.largest = false, .rtol = rtol};
+        options.b = factors[1] * sizeB * b;
+        options.preconditioner = inverse / sizeA;
+        return lobpcg(factors[0] * (sizeA * a + sizeA * factors[2] * square(a)), x0 * sizeX, options);
+      };
+      // Numbers near to 1, and independent of signs.
+      auto loss = [&](const Tensor &factors) {
+        auto e = pairs(factors);
+        return sum(sin(e.values * (sizeB / sizeA))) + sum(sin(square(sqrt(sizeB) * e.vectors)));
+      };
+      const Tensor factors = numbers({1, 1, 0}), direction = numbers({0.5, -1, 0.25});
+      auto e = pairs(factors);
+      return std::tuple(e.values * (sizeB / sizeA), square(sqrt(sizeB) * e.vectors),
+                        e.residuals * (sqrt(sizeB) / sizeA), e.iterations, grad(loss)(factors),
+                        jvp(loss, factors, direction).second);
+    };
+    auto number = [&](double x) { return cast(scalar<double>(x), dtype); };
+    auto compiled = function(find);
+    const auto expected = compiled(number(1), number(1), number(1));
+    const double far = isSingle ? 1e25 : 1e160;
+    for (const auto &[sizeA, sizeB] : {std::pair(1 / far, 1.0), std::pair(far, 1.0), std::pair(1.0, 1 / far),
+                                       std::pair(far, far), std::pair(1 / far, 1 / far)}) {
+      SCOPED_TRACE(std::string(name_of(dtype)) + " " + std::to_string(std::log10(sizeA)) + " " +
+                   std::to_string(std::log10(sizeB)));
+      for (double sizeX : {1.0, 1 / far, far}) {
+        const auto found = compiled(number(sizeA), number(sizeB), number(sizeX));
+        expectNear(std::get<0>(found), valuesOf(std::get<0>(expected)), tolerance);
+        expectNear(std::get<1>(found), valuesOf(std::get<1>(expected)), 10 * tolerance);
+        expectNear(std::get<2>(found), {0, 0}, tolerance);
+        EXPECT_LE(std::get<3>(found).item<std::int64_t>(), std::get<3>(expected).item<std::int64_t>() + 2);
+        expectNear(std::get<4>(found), valuesOf(std::get<4>(expected)), 100 * tolerance);
+        expectNear(std::get<5>(found), valuesOf(std::get<5>(expected)), 100 * tolerance);
+      }
+      // What one iteration finds is not taken for a solution.
+      solvers::LobpcgOptions once{.rtol = rtol, .max_iterations = 1, .require_convergence = false};
+      once.b = number(sizeB) * b;
+      const auto e = lobpcg(number(sizeA) * a, x0, once);
+      EXPECT_FALSE(any(e.converged).item<bool>());
+      EXPECT_TRUE(all(e.residuals > 0).item<bool>());
+      once.atol = 10 * sizeA / std::sqrt(sizeB); // a tolerance in units of the residual
+      EXPECT_TRUE(all(lobpcg(number(sizeA) * a, x0, once).converged).item<bool>());
+    }
+  }
+  // Examples of vmap have scales of their own.
+  const Tensor sizes = tensor<double>({1e-160, 1, 1e160}), a = symmetric(n, 1), x0 = scattered({n, k}, 3);
+  auto values = [&](const Tensor &size) { return lobpcg(size * a, x0, {.rtol = 1e-11}).values / size; };
+  const Tensor together = function(vmap(values))(sizes);
+  for (std::int64_t i = 0; i < 3; ++i)
+    expectNear(together[i], valuesOf(values(scalar<double>(1))), 1e-11);
+}
+
 TEST(Lobpcg, EndsWhereThereIsNoResult) {
   const Tensor nan = full({6, 6}, std::numeric_limits<double>::quiet_NaN(), DType::Float64);
   const Tensor x0 = scattered({6, 2}, 1);
