@@ -15,25 +15,37 @@ using namespace internal;
 namespace {
 
 struct LeastSquares {
-  Map product, transposed;
-  Tensor b; // less what x0 gives
-  double damp, atol, btol;
+  Map product, transposed; // scaled to elements near to 1
+  Tensor b;                // less what x0 gives
+  Tensor damp;
+  double atol, btol;
   Tensor limit;
+};
+struct Found {
+  Tensor x, residual;  // residual: the norm as the recurrence knows it, with what the damping adds
+  Tensor norm, matrix; // of b, and of A as far as it is known
+  Tensor iterations, isDone;
 };
 
 Tensor unitOf(const Tensor &x, const Tensor &norm) { return x / where(norm > 0, norm, 1); }
 
+// The norm of two numbers, whose squares neither overflow nor vanish.
+Tensor hypotenuse(const Tensor &a, const Tensor &b) {
+  const Tensor larger = maximum(abs(a), abs(b)), scale = where(larger > 0, larger, 1);
+  return larger * sqrt(square(a / scale) + square(b / scale));
+}
+
 // The x of the least |A x - b|^2 + damp^2 |x|^2. Paige and Saunders: LSQR, 1982, section 4 and 5; the tests of
 // convergence are their rules 1 and 2. The right-hand side is scaled, so that no square overflows or vanishes.
-LinearResult<Tensor> lsqrOf(const LeastSquares &p) {
+Found lsqrOf(const LeastSquares &p) {
   struct State {
     Tensor x, left, right, direction; // vectors
     std::array<Tensor, 3> bidiagonal; // alpha, rho and phi with bars
-    std::array<Tensor, 2> squares;    // of the norm of A, and of what the damping adds to the residual
+    std::array<Tensor, 3> norms;      // of A, of what the damping adds to the residual, and of both
     Tensor count, isDone;
   };
-  const Tensor size = largestOrZero(p.b), scale = where(size > 0, size, 1), b = p.b / scale;
-  const DType dtype = b.dtype();
+  const DType dtype = p.b.dtype();
+  const Tensor exponent = exponentOf(largestOrZero(p.b)), b = p.b * power(-exponent, dtype);
   const double epsilon = epsilonOf(dtype);
   auto goesOn = [&](const State &s) { return (!s.isDone) & (s.count < p.limit); };
   const Tensor norm = normOf(b);
@@ -41,17 +53,16 @@ LinearResult<Tensor> lsqrOf(const LeastSquares &p) {
     const auto &[alphaBefore, rhoBar, phiBarBefore] = s.bidiagonal;
     Tensor left = p.product(s.right) - alphaBefore * s.left, beta = normOf(left);
     left = unitOf(left, beta);
-    Tensor squares = s.squares[0] + alphaBefore * alphaBefore + beta * beta + p.damp * p.damp;
+    Tensor matrix = hypotenuse(hypotenuse(s.norms[0], p.damp), hypotenuse(alphaBefore, beta));
     Tensor right = p.transposed(left) - beta * s.right, alpha = normOf(right);
     right = unitOf(right, alpha);
-    Tensor damped = sqrt(rhoBar * rhoBar + p.damp * p.damp);
+    Tensor damped = hypotenuse(rhoBar, p.damp);
     Tensor psi = p.damp / damped * phiBarBefore, phiBar = rhoBar / damped * phiBarBefore;
-    Tensor rho = sqrt(damped * damped + beta * beta), cosine = damped / rho, sine = beta / rho;
+    Tensor rho = hypotenuse(damped, beta), cosine = damped / rho, sine = beta / rho;
     Tensor phi = cosine * phiBar, nextPhiBar = sine * phiBar;
     Tensor x = s.x + phi / rho * s.direction;
-    Tensor squaresOfDamping = s.squares[1] + psi * psi;
-    Tensor residual = sqrt(nextPhiBar * nextPhiBar + squaresOfDamping), gradient = alpha * abs(sine * phi);
-    Tensor matrix = sqrt(squares);
+    Tensor damping = hypotenuse(s.norms[1], psi);
+    Tensor residual = hypotenuse(nextPhiBar, damping), gradient = alpha * abs(sine * phi);
     Tensor isDone = (residual <= p.btol * norm + p.atol * matrix * normOf(x)) |
                     (gradient <= p.atol * matrix * residual) | (gradient <= epsilon * matrix * norm);
     return State{x,
@@ -59,7 +70,7 @@ LinearResult<Tensor> lsqrOf(const LeastSquares &p) {
                  right,
                  right - sine * alpha / rho * s.direction,
                  {alpha, -cosine * alpha, nextPhiBar},
-                 {squares, squaresOfDamping},
+                 {matrix, damping, residual},
                  s.count + 1,
                  isDone};
   };
@@ -72,10 +83,15 @@ LinearResult<Tensor> lsqrOf(const LeastSquares &p) {
                                 right,
                                 right,
                                 {alpha, alpha, norm},
-                                {zero, zero},
+                                {zero, zero, norm},
                                 scalar<std::int64_t>(0),
                                 isDone});
-  return {last.x * scale, normOf(p.b - p.product(last.x * scale)), last.count, last.isDone};
+  return {ldexp(last.x, exponent),
+          ldexp(last.norms[2], exponent),
+          ldexp(norm, exponent),
+          last.norms[0],
+          last.count,
+          last.isDone};
 }
 
 } // namespace
@@ -108,7 +124,6 @@ LinearResult<Tensor> detail::solveLeastSquares(const LinearProblem &p, SourceLoc
     x0 = *p.x0;
     requireFloat(what, "x0", x0);
   }
-  x0 = stop_gradient(x0);
   const Map product = [p, what](const Tensor &x) {
     if (p.matrix.defined())
       return matmul(p.matrix, x);
@@ -127,41 +142,65 @@ LinearResult<Tensor> detail::solveLeastSquares(const LinearProblem &p, SourceLoc
       return scalar<std::int64_t>(*p.maxIterations);
     return maximum(2 * Operand(x0.size()).toTensor(DType::Int64), 2);
   };
-  LinearResult<Tensor> found = lsqrOf({product, transposed, constant - product(x0), p.damp, p.atol, p.rtol, limit()});
+  // With A = 2^a A' and b = 2^b b', the solution is 2^(b - a) x'. A damp above A counts as A.
+  const DType dtype = b.dtype();
+  const Tensor start = stop_gradient(x0), rest = p.x0 ? constant - product(start) : constant;
+  const Tensor image = stop_gradient(product(scatteredNumbers(x0.shape(), dtype)));
+  const Tensor exponentA = exponentOf(maximum(largestOrZero(image), full({}, p.damp, dtype)));
+  const Tensor exponentB = exponentOf(maximum(largestOrZero(constant), largestOrZero(rest)));
+  const Tensor exponentOfX = exponentB - exponentA, damp = ldexp(full({}, p.damp, dtype), -exponentA);
+  const Map scaled = scaledMap(product, exponentA, dtype), scaledTransposed = scaledMap(transposed, exponentA, dtype);
+  const Tensor inverseB = power(-exponentB, dtype), scaledRest = rest * inverseB;
+  const Found iterated = lsqrOf({scaled, scaledTransposed, scaledRest, damp, p.atol, p.rtol, limit()});
+  const Tensor x = stop_gradient(start + ldexp(iterated.x, exponentOfX));
+  // The recurrence of residuals drifts from b - A x by rounding, and knows nothing of a constant that the product has.
+  const Tensor residual = normOf((constant - product(x)) * inverseB), scaledX = ldexp(x, -exponentOfX);
+  const Tensor rounding =
+      100 * epsilonOf(dtype) * (normOf(constant * inverseB) + iterated.norm + (1 + iterated.matrix) * normOf(scaledX));
+  const Tensor tolerance = p.rtol * iterated.norm + p.atol * iterated.matrix * normOf(iterated.x) + rounding;
+  LinearResult<Tensor> found{x, ldexp(residual, exponentB), iterated.iterations,
+                             iterated.isDone & (residual <= 2 * iterated.residual + 10 * tolerance)};
   const IterationLimit text = p.maxIterations        ? IterationLimit(*p.maxIterations)
                               : x0.size().is_known() ? IterationLimit(2 * std::max<std::int64_t>(x0.size(), 1))
                                                      : IterationLimit("2 n");
   found.converged = checkedConvergence(
       found.converged, p.isConvergenceRequired,
       {what, text, "the norm of b - A x is above its tolerance", found.residual, p.rtol, "allow more iterations"});
-  const Tensor x = stop_gradient(x0 + found.x);
 
-  // Derivatives: of the normal equations, or those of the vector y of x = x0 + A^T y where A has fewer rows.
-  const double damping = p.damp * p.damp;
-  const double tolerance = toleranceOfDerivatives(std::min(p.atol, p.rtol));
+  // Derivatives: of the normal equations, or those of the vector y of x = x0 + A^T y where A has fewer rows. All are of
+  // scaled numbers, whose products do not vanish.
+  const Tensor damping = square(damp), scaledB = ldexp(b, -exponentB), scaledX0 = ldexp(x0, -exponentOfX);
+  const double leastTolerance = toleranceOfDerivatives(std::min(p.atol, p.rtol));
+  const bool isOfUser = !p.matrix.defined();
   auto solverOf = [&](const Map &map) {
-    return [map, tolerance](const Tensor &c) {
-      System s{map, {}, c, {}, tolerance, zeros({}, c.dtype()), {}, 0};
+    return [&, map](const Tensor &c) {
+      System s{map, {}, c, {}, leastTolerance, zeros({}, dtype), {}, 0};
+      s.mayHaveConstant = isOfUser;
+      s.exponent = zeros({}, DType::Int32);
       LinearResult<Tensor> r = run(LinearMethod::Cg, s);
       return calque::where(r.converged, r.x, std::numeric_limits<double>::quiet_NaN());
     };
   };
   Tensor differentiable;
   if (b.size().is_known() && x0.size().is_known() && b.size() < x0.size()) {
-    const Map normal = [&](const Tensor &y) { return product(transposed(y)) + damping * y; };
+    const Map normal = [&](const Tensor &y) { return scaled(scaledTransposed(y)) + damping * y; };
     const Map solve = solverOf(normal);
-    auto equations = [&](const Tensor &y) { return normal(y) - (b - product(x0)); };
+    auto equations = [&](const Tensor &y) { return normal(y) - (scaledB - scaled(scaledX0)); };
     auto solveTransposed = [&](const Tensor &c) { return appliedInverse(solve, solve, c, 2); };
-    const Tensor y = stop_gradient(solve(constant - product(x0)));
-    differentiable = withDerivativesOf(x, x0 + transposed(withImplicitDerivatives(y, equations, solveTransposed)));
+    const Tensor y = stop_gradient(solve(scaledRest));
+    differentiable = scaledX0 + scaledTransposed(withImplicitDerivatives(y, equations, solveTransposed));
   } else {
-    const Map normal = [&](const Tensor &v) { return transposed(product(v)) + damping * v; };
+    const Map normal = [&](const Tensor &v) { return scaledTransposed(scaled(v)) + damping * v; };
     const Map solve = solverOf(normal);
-    auto equations = [&](const Tensor &v) { return transposed(product(v) - b) + damping * (v - x0); };
+    auto equations = [&](const Tensor &v) {
+      const Tensor gradient = scaledTransposed(scaled(v) - scaledB);
+      return p.damp == 0 ? gradient : gradient + damping * (v - scaledX0);
+    };
     auto solveTransposed = [&](const Tensor &c) { return appliedInverse(solve, solve, c, 2); };
-    differentiable = withImplicitDerivatives(x, equations, solveTransposed);
+    differentiable = withImplicitDerivatives(scaledX, equations, solveTransposed);
   }
-  return {differentiable, stop_gradient(found.residual), stop_gradient(found.iterations), found.converged};
+  return {withDerivativesOf(x, ldexp(differentiable, exponentOfX)), stop_gradient(found.residual),
+          stop_gradient(found.iterations), found.converged};
 }
 
 } // namespace calque::solvers

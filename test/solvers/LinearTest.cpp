@@ -203,14 +203,85 @@ TEST(LinearSystems, ConvergeInExactlyZeroOrOneIterations) {
 }
 
 TEST(LinearSystems, OfNumbersWhoseSquaresVanishOrOverflow) {
-  for (const Case &c : cases()) {
-    SCOPED_TRACE(c.name);
-    for (double factor : {1e-30, 1e30}) {
-      const Tensor x = c.solve(tridiagonal(6, c.above, c.shift, DType::Float32),
-                               ramp(6, DType::Float32) * static_cast<float>(factor), 1e-6)
-                           .x;
-      expectNear(cast(x, DType::Float64) / factor, c.expected, 1e-4);
+  for (const Case &c : cases())
+    for (DType dtype : {DType::Float32, DType::Float64}) {
+      const bool isSingle = dtype == DType::Float32;
+      const double far = isSingle ? 1e25 : 1e160, farther = isSingle ? 1e30 : 1e250, rtol = isSingle ? 1e-6 : 1e-13;
+      auto scaled = [&](const Tensor &x, double size) { return x * cast(scalar<double>(size), dtype); };
+      auto of = [&](const auto &solution, double sizeA, double sizeB) {
+        return solution(scaled(tridiagonal(6, c.above, c.shift, dtype), sizeA), scaled(ramp(6, dtype), sizeB),
+                        cast(scalar<double>(sizeB / sizeA), dtype));
+      };
+      auto values = [&](const Tensor &a, const Tensor &b, const Tensor &size) { return c.solve(a, b, rtol).x / size; };
+      // And derivatives of a loss near to 1 by factors of A and b, in both modes.
+      auto compiled = function([&](const Tensor &a, const Tensor &b, const Tensor &size) {
+        auto loss = [&](const Tensor &factors) { return sum(sin(values(factors[0] * a, factors[1] * b, size))); };
+        const Tensor one = ones({2}, dtype);
+        return concat({values(a, b, size), grad(loss)(one), reshape(jvp(loss, one, 2 * one).second, {1})});
+      });
+      const std::vector<double> expected = isSingle ? c.expected : valuesOf(of(compiled, 1, 1));
+      for (const auto &[sizeA, sizeB] :
+           {std::pair(1.0, 1 / farther), std::pair(1.0, farther), std::pair(1 / far, 1 / far), std::pair(far, far),
+            std::pair(1 / far, 1.0), std::pair(far, 1.0), std::pair(1 / far, 1 / farther)}) {
+        SCOPED_TRACE(std::string(c.name) + " " + name_of(dtype) + " " + std::to_string(std::log10(sizeA)) + " " +
+                     std::to_string(std::log10(sizeB)));
+        if (isSingle)
+          expectNear(of(values, sizeA, sizeB), expected, 1e-4);
+        else
+          expectNear(of(compiled, sizeA, sizeB), expected, 1e-8);
+      }
     }
+  // Examples of vmap have scales of their own. A start far from the solution is scaled, too.
+  const Tensor sizes = tensor<double>({1e-160, 1, 1e160}), a = tridiagonal(6, 0.5), b = ramp(6);
+  auto solutions = [&](const Tensor &size) {
+    return solvers::gmres(size * a, b, {.rtol = 1e-13, .x0 = ones({6}, DType::Float64) / size}).x * size;
+  };
+  const Tensor together = function(vmap(solutions))(sizes);
+  for (std::int64_t i = 0; i < 3; ++i)
+    expectNear(together[i], valuesOf(linalg::solve(a, b)), 1e-12);
+}
+
+// x -> A x + c is no linear function. Whether an iteration gets to A x + c = b depends on how it scales; it tells.
+TEST(LinearSystems, OfFunctionsWithAConstantAreNotTakenForConverged) {
+  const Tensor ones6 = ones({6}, DType::Float64);
+  for (const Case &c : cases()) {
+    if (std::string(c.name).find(',') != std::string::npos)
+      continue;
+    using namespace solvers;
+    const Tensor a = tridiagonal(6, c.above, c.shift);
+    auto affine = [&](const Tensor &x) { return matmul(a, x) + 3; };
+    auto solve = [&](const Tensor &b, bool isRequired) {
+      const std::string name = c.name;
+      const KrylovOptions<> options{.rtol = 1e-8, .require_convergence = isRequired};
+      if (name == "lsqr")
+        return lsqr(affine, b, {.x0 = ones6, .require_convergence = isRequired});
+      return name == "cg"       ? cg(affine, b, options)
+             : name == "minres" ? minres(affine, b, options)
+             : name == "gmres"  ? gmres(affine, b, {.rtol = 1e-8, .require_convergence = isRequired})
+                                : bicgstab(affine, b, options);
+    };
+    auto compiled = function([&](const Tensor &b) {
+      const auto r = solve(b, false);
+      return std::tuple(r.x, r.residual, r.converged,
+                        jvp([&](const Tensor &v) { return solve(v, false).x; }, b, b).second);
+    });
+    int refused = 0;
+    for (int power = -4; power <= 8; ++power) {
+      SCOPED_TRACE(std::string(c.name) + " " + std::to_string(power));
+      const Tensor b = ramp(6) * std::pow(2.0, power);
+      const auto [x, residual, converged, moved] = compiled(b);
+      const double norm = sqrt(sum(square(b))).item<double>(), left = sqrt(sum(square(b - affine(x)))).item<double>();
+      EXPECT_NEAR(residual.item<double>(), left, 1e-9 * (norm + left));
+      if (converged.item<bool>())
+        EXPECT_LE(left, 1e-5 * norm);
+      else
+        ++refused;
+      const Tensor exact = linalg::solve(a, b);
+      EXPECT_TRUE(all(isnan(moved) | (abs(moved - exact) <= 1e-5 * max(abs(exact), AxisList()))).item<bool>());
+    }
+    EXPECT_GT(refused, 8) << c.name;
+    EXPECT_CONTAINS(errorOf<AssertionError>([&] { solve(7 * ramp(6), true); }),
+                    std::string(c.name) + ": no convergence in");
   }
 }
 
@@ -296,6 +367,69 @@ TEST(Lsqr, HasTheLeastSquaresOfSciPyAndTheirDerivatives) {
   auto sums = [](const Tensor &x) { return concat({sum(x, {0}), sum(x, {1})}); };
   const Tensor x = solvers::lsqr(sums, tensor<double>({5, 7, 9, 6, 15}), {.x0 = zeros({2, 3}, DType::Float64)}).x;
   expectNear(sums(x), {5, 7, 9, 6, 15}, 1e-6);
+}
+
+// With a damp, or more unknowns than equations, the solution is x0 + A^T (A A^T + damp^2)^-1 (b - A x0).
+TEST(Lsqr, HasDerivativesByItsStartAndOfNumbersFarFromOne) {
+  struct Form {
+    std::int64_t rows, columns;
+    double damp;
+  };
+  for (const Form &form : {Form{4, 6, 0}, Form{4, 6, 1.5}, Form{6, 4, 1.5}, Form{6, 4, 0}}) {
+    const auto [rows, columns, damp] = form;
+    const Tensor a = slice(tridiagonal(6, 0.5), {0, 0}, {rows, columns}), b = slice(ramp(6), {0}, {rows}),
+                 x0 = cos(ramp(columns));
+    auto exact = [&](const Tensor &m, const Tensor &right, const Tensor &start) {
+      const Tensor rest = right - matmul(m, start);
+      if (damp == 0 && rows > columns)
+        return start + linalg::lstsq(m, rest);
+      return start + matmul(linalg::solve(matmul(m, transpose(m)) + damp * damp * eye(rows, DType::Float64), rest), m);
+    };
+    // The solution, and derivatives of a loss by factors and shifts of all three in both modes; and to second order.
+    auto all = [&](const auto &solution, double sizeA, double sizeB, DType dtype) {
+      auto sized = [&](const Tensor &x, double size) { return cast(x, dtype) * cast(scalar<double>(size), dtype); };
+      auto values = [&](const Tensor &p) {
+        const double sizeX = sizeB / sizeA;
+        auto at = [&](std::int64_t i) { return gather(p, i); };
+        return sized(solution(sized(a, sizeA) * at(0), sized(b, sizeB) * at(1),
+                              sized(x0, sizeX) * at(2) + sized(sin(iota({columns}, DType::Float64)), sizeX) * at(3)),
+                     1 / sizeX);
+      };
+      auto loss = [&](const Tensor &p) { return sum(sin(values(p))); };
+      const Tensor p = cast(tensor<double>({1, 1, 1, 0}), dtype),
+                   direction = cast(tensor<double>({1, 2, -1, 3}), dtype);
+      return function([&](const Tensor &at) {
+        std::vector<Tensor> parts{values(at), grad(loss)(at), reshape(jvp(loss, at, direction).second, {1})};
+        if (sizeA == 1)
+          parts.push_back(hvp(loss)(at, direction));
+        return concat(parts);
+      })(p);
+    };
+    const std::vector<double> expected = valuesOf(all(exact, 1, 1, DType::Float64));
+    for (const auto &[dtype, sizeA, sizeB] :
+         {std::tuple(DType::Float64, 1.0, 1.0), std::tuple(DType::Float64, 1e-160, 1e-160),
+          std::tuple(DType::Float64, 1e160, 1.0), std::tuple(DType::Float32, 1e-25, 1e-25)}) {
+      SCOPED_TRACE(std::string(name_of(dtype)) + " " + std::to_string(rows) + " " + std::to_string(damp) + " " +
+                   std::to_string(std::log10(sizeA)));
+      const double tolerance = dtype == DType::Float32 ? 1e-6 : 1e-14, size = sizeA;
+      auto found = [&](const Tensor &m, const Tensor &right, const Tensor &start) {
+        return solvers::lsqr(m, right, {.damp = damp * size, .atol = tolerance, .btol = tolerance, .x0 = start}).x;
+      };
+      std::vector<double> some = expected;
+      some.resize(some.size() - (sizeA == 1 ? 0 : 4));
+      expectNear(all(found, sizeA, sizeB, dtype), some, dtype == DType::Float32 ? 1e-3 : 1e-8);
+    }
+  }
+  // A damp far above the matrix, and examples of vmap.
+  const Tensor a = tridiagonal(6, 0.5), b = ramp(6), image = matmul(b, a), sizes = tensor<double>({1e-160, 1, 1e160});
+  expectNear(solvers::lsqr(1e-160 * a, b, {.damp = 1}).x * 1e160, valuesOf(image), 1e-12);
+  auto solutions = [&](const Tensor &size) {
+    auto bySize = [&](const Tensor &v) { return solvers::lsqr(size * a, size * v, {.atol = 1e-14, .btol = 1e-14}).x; };
+    return concat({bySize(b), jvp(bySize, b, b).second});
+  };
+  const Tensor together = function(vmap(solutions))(sizes), x = linalg::solve(a, b);
+  for (std::int64_t i = 0; i < 3; ++i)
+    expectNear(together[i], valuesOf(concat({x, x})), 1e-9);
 }
 
 TEST(CustomLinearSolve, CallsTheSolverOfTheUser) {
