@@ -113,7 +113,7 @@ private:
     s.residuals = sqrt(rowSums(square(residualOf(s))));
     Tensor goal = maximum(p_.rtol * sqrt(rowSums(square(firstOf(s.basisA)))), p_.atol);
     goal = maximum(goal, 10 * epsilon_ * s.size * sqrt(rowSums(square(bx))));
-    s.isDone = (s.residuals <= goal) & (rowSums(x * bx) > 0.5);
+    s.isDone = (s.residuals <= goal) & isfinite(s.residuals) & (rowSums(x * bx) > 0.5);
     return s;
   }
 
@@ -279,7 +279,7 @@ Eigenpairs lobpcg(const LinearOperator<Tensor> &a, const Operand &given, const L
   auto found = Iteration(p).run(stop_gradient(transpose(x0)));
   const Tensor residuals = stop_gradient(ldexp(found.residuals, exponentOfResiduals));
   const Tensor converged = checkedConvergence(
-      found.isDone, options.require_convergence,
+      found.isDone & isfinite(residuals + ldexp(found.values, exponentOfValues)), options.require_convergence,
       {what, options.max_iterations, "the norm of A x - w B x is above its tolerance", max(residuals), options.rtol,
        "allow more iterations, give a preconditioner, or ask for a few more pairs"});
 

@@ -159,7 +159,8 @@ LinearResult<Tensor> detail::solveLeastSquares(const LinearProblem &p, SourceLoc
       100 * epsilonOf(dtype) * (normOf(constant * inverseB) + iterated.norm + (1 + iterated.matrix) * normOf(scaledX));
   const Tensor tolerance = p.rtol * iterated.norm + p.atol * iterated.matrix * normOf(iterated.x) + rounding;
   LinearResult<Tensor> found{x, ldexp(residual, exponentB), iterated.iterations,
-                             iterated.isDone & (residual <= 2 * iterated.residual + 10 * tolerance)};
+                             iterated.isDone & (residual <= 2 * iterated.residual + 10 * tolerance) &
+                                 isfinite(residual)};
   const IterationLimit text = p.maxIterations        ? IterationLimit(*p.maxIterations)
                               : x0.size().is_known() ? IterationLimit(2 * std::max<std::int64_t>(x0.size(), 1))
                                                      : IterationLimit("2 n");

@@ -55,7 +55,8 @@ LinearResult<Tensor> run(LinearMethod method, const System &given) {
   // The recurrence of residuals drifts from b - A x by rounding, and knows nothing of a constant that the product has.
   const Tensor x = ldexp(found.x, exponentOfX), tolerance = toleranceOf(s);
   const Tensor residual = normOf((given.b - given.product(x)) * power(-exponentB, dtype));
-  Tensor converged = (found.squares <= square(tolerance)) & (residual <= 10 * tolerance);
+  // An infinite b has an infinite tolerance.
+  Tensor converged = (found.squares <= square(tolerance)) & (residual <= 10 * tolerance) & isfinite(residual);
   if (given.mayHaveConstant)
     converged = converged & all(given.product(zeros(given.b.shape(), dtype)) == 0);
   return {x, ldexp(residual, exponentB), found.iterations, converged};

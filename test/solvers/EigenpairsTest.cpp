@@ -291,6 +291,7 @@ TEST(Lobpcg, EndsWhereThereIsNoResult) {
   EXPECT_FALSE(any(e.converged).item<bool>());
   EXPECT_TRUE(all(isnan(e.values)).item<bool>());
   EXPECT_FALSE(any(lobpcg(symmetric(6, 1), nan, {.require_convergence = false}).converged).item<bool>());
+  EXPECT_MISUSE(AssertionError, lobpcg(symmetric(6, 1) / 0.0, x0), "the norm of A x - w B x is above its tolerance");
   EXPECT_MISUSE(AssertionError, lobpcg(nan, x0), "the norm of A x - w B x is above its tolerance");
   EXPECT_MISUSE(AssertionError, lobpcg(symmetric(6, 1), x0, {.rtol = 1e-12, .max_iterations = 1}), "lobpcg");
 }

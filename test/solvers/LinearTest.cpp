@@ -293,11 +293,15 @@ TEST(LinearSystems, ThatDoNotConvergeAreErrorsOrSaySo) {
   EXPECT_MISUSE(AssertionError, solvers::lsqr(a, b, {.max_iterations = 1}),
                 "lsqr: no convergence in 1 iterations, the norm of b - A x is above its tolerance");
   EXPECT_MISUSE(AssertionError, solvers::cg(tridiagonal(6, -1), b * (0.0 / 0.0 * b)), "cg: no convergence");
+  EXPECT_MISUSE(AssertionError, solvers::lsqr(a, b / 0.0), "lsqr: no convergence");
+  EXPECT_MISUSE(AssertionError, solvers::cg(tridiagonal(6, -1) * 1e-250, b * 1e250),
+                "cg: no convergence"); // x is no number
   for (const Case &c : cases()) {
     if (std::string(c.name).find(',') != std::string::npos || std::string(c.name) == "lsqr")
       continue;
     SCOPED_TRACE(c.name);
     EXPECT_THROW(function([&](const Tensor &m) { return c.solve(m, b, 1e-10).x; })(singular), AssertionError);
+    EXPECT_THROW(c.solve(tridiagonal(6, -1), b / 0.0, 1e-10), AssertionError); // infinite, as its tolerance
   }
   auto r = solvers::bicgstab(a, b, {.max_iterations = 1, .require_convergence = false});
   EXPECT_FALSE(r.converged.item<bool>());
