@@ -7,6 +7,7 @@
 #include "frontend/core/CallNames.h"
 #include "frontend/core/ObjectPool.h"
 #include "frontend/core/PerThread.h"
+#include "frontend/core/RecordedOperations.h"
 #include "frontend/gradients/Activity.h"
 #include "schema/HashTables.h"
 
@@ -24,7 +25,11 @@ struct OwnTrace {
   std::shared_ptr<Trace> current;
 };
 std::shared_ptr<Trace> &ownTrace() { return PerThread<OwnTrace>::get().current; }
+
+thread_local std::size_t recordedOperations = 0;
 } // namespace
+
+std::size_t numRecordedOperations() { return recordedOperations; }
 
 const std::shared_ptr<Trace> &currentTrace() { return ownTrace(); }
 TraceScope::TraceScope(std::shared_ptr<Trace> trace, bool ends) : previous(std::move(ownTrace())), ends(ends) {
@@ -114,6 +119,7 @@ Tensor Trace::addParameter(TypeRef type, std::string name) {
 
 ValueId Trace::append(OpId op, std::span<const ValueId> operands, std::span<const schema::Attribute> attributes,
                       std::span<const schema::TensorType> results, SourceLocation where) {
+  ++recordedOperations;
   return recording.append(op, operands, attributes, results, recordedLine(where));
 }
 

@@ -4,6 +4,7 @@
 #include "calque/call_site.h"
 #include "calque/functions.h"
 #include "frontend/core/CallNames.h"
+#include "frontend/core/RecordedOperations.h"
 #include "frontend/native/Diagnosis.h"
 #include "frontend/native/Emission.h"
 #include "frontend/native/Following.h"
@@ -218,6 +219,7 @@ private:
     trace->askedSources = &asked;
     trace->madeConstants = constants;
     const std::uint64_t begin = nextId();
+    const std::size_t recordedBefore = numRecordedOperations();
     HostResults results;
     std::vector<ValueId> values;
     Path path;
@@ -253,6 +255,7 @@ private:
         end = thrown.what();
       }
     }
+    path.recorded = numRecordedOperations() - recordedBefore;
     trace->askedSources = nullptr;
     trace->decisions->requireEnd();
     if (trace->askedForSizes) // and host code has caught what was thrown

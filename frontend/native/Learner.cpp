@@ -31,6 +31,10 @@ const Path &Learner::follow(const Decisions &decisions) {
     throw NotCaptured{"it would have to be run too often", {}};
   last = run(decisions);
   steps += last.steps.size() + 10;
+  if (runs > 1) {
+    weighedSteps += last.steps.size();
+    recorded += last.recorded;
+  }
   shortest = std::min(shortest, last.steps.size());
   if (steps > limits.allSteps)
     giveUp(graph.size() > 1 ? graph[1].line : schema::SourceLine());
@@ -204,10 +208,11 @@ bool Learner::explains(const Decisions &decisions) {
 }
 
 bool Learner::check() {
-  // Fewer where each run is long, because the host goes through many iterations.
   Limits own = limits;
+  own.weight = std::max<std::size_t>(recorded / (weighedSteps + 1), 1);
+  // Fewer where each run is long, because the host goes through many iterations or its steps have regions.
   for (std::size_t *count : {&own.paths, &own.merged})
-    *count = std::min(*count, limits.stepsOfRuns / (shortest + 1));
+    *count = std::min(*count, limits.stepsOfRuns / (own.weight * shortest + 1));
   auto follow = [&](const Decisions &decisions) { return explains(decisions); };
   // What refuted graphs before does it again, one after the other.
   while (repeated < before.shown.size())

@@ -136,6 +136,8 @@ private:
   HashSet<Decisions> confirmed;        // by a run of its own
   HashMap<Decisions, std::unique_ptr<Path>> paths; // paths that were run, kept as long as they have few steps
   std::size_t keptSteps = 0, runs = 0, steps = 0, shortest = 1'000'000;
+  // Of all runs but the first, in which functions are traced that later runs know.
+  std::size_t weighedSteps = 0, recorded = 0;
   Path last;
 };
 

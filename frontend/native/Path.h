@@ -48,6 +48,8 @@ struct Path {
   bool throws = false;
   std::vector<Value> results;
   Value numValues = 0; // that steps compute
+  // The operations that the run recorded, also in the regions of its steps, such as the body of a `while`.
+  std::size_t recorded = 0;
 };
 
 // Why a lambda's control flow can't be captured, and where.

@@ -15,8 +15,8 @@ namespace {
 constexpr int kUnreached = -1;
 // How often a path of those that are all run comes to a state.
 constexpr int kMostVisits = 3;
-// How many random paths there are, whatever they take.
-constexpr std::size_t kLeastSamples = 64;
+// How many random paths there are, whatever they take: fewer where their steps weigh more.
+constexpr std::size_t kLeastSamples = 64, kLeastWeighty = 16;
 
 class Routes {
 public:
@@ -219,7 +219,7 @@ private:
         const int loop = graph.innermost[at(q)];
         const bool isFar = loop >= 0 && followed.insert(loop).second;
         const std::size_t steps = std::min(limits.steps, Limits().steps) / (isFar ? 1 : 16);
-        const std::size_t longest = std::clamp<std::size_t>(steps / (stepsOf(q, around) + around.size()), 20, 512);
+        const std::size_t longest = std::clamp<std::size_t>(steps / weightOf(q, around), 20, 512);
         for (std::size_t times : {std::min<std::size_t>(64, longest), longest})
           if (!follow(*access[at(q)] + repeated(times) + finish(q)))
             return false;
@@ -277,8 +277,7 @@ private:
           continue;
         }
         const Decisions around = side + *back;
-        const std::size_t most =
-            std::clamp<std::size_t>(limits.steps / (stepsOf(q, around) + around.size()), 20, limits.iterations);
+        const std::size_t most = std::clamp<std::size_t>(limits.steps / weightOf(q, around), 20, limits.iterations);
         std::size_t longest = 0;
         for (std::size_t times : {most / 8, most}) {
           if (order.before && times < most)
@@ -329,7 +328,8 @@ private:
     }
     return ways;
   }
-  std::size_t stepsOf(int q, const Decisions &decisions) const {
+  // What a way from a state costs.
+  std::size_t weightOf(int q, const Decisions &decisions) const {
     std::size_t count = 0;
     for (char side : decisions) {
       count += graph[q].steps.size();
@@ -341,8 +341,10 @@ private:
         slot = 0;
       } while (graph[q].isGate());
     }
-    return count;
+    return limits.weight * count + decisions.size();
   }
+  // What a path costs.
+  std::size_t weightOf(const Decisions &decisions) const { return limits.weight * stepsOn(graph, decisions) + 10; }
 
   // Behind each way into a state that there are several into, every decision that can come.
   bool merges() {
@@ -528,7 +530,7 @@ private:
               continue;
             const Decisions way = *before + side + *ways[at(next)][k];
             const Decisions route = way + finish(stateAfter(way));
-            const std::size_t cost = stepsOn(graph, route) + 10;
+            const std::size_t cost = weightOf(route);
             if (budget < cost)
               return true;
             budget -= cost;
@@ -545,6 +547,7 @@ private:
   bool randomly() {
     std::mt19937 random(12345);
     std::size_t budget = limits.stepsOfSamples;
+    const std::size_t least = std::max(kLeastSamples / limits.weight, kLeastWeighty);
     for (std::size_t i = 0; i < limits.samples; ++i) {
       Decisions decisions;
       int q = first;
@@ -566,8 +569,8 @@ private:
         }
       }
       decisions += finish(q);
-      const std::size_t cost = stepsOn(graph, decisions) + 10;
-      if (i >= kLeastSamples && budget < cost)
+      const std::size_t cost = weightOf(decisions);
+      if (i >= least && budget < cost)
         break;
       budget -= std::min(budget, cost);
       if (!follow(decisions))

@@ -22,6 +22,9 @@ struct Limits {
   std::size_t runs = 100'000;           // altogether
   std::size_t allSteps = 2'000'000;     // altogether
   std::size_t inference = 400'000'000;  // comparisons of values, altogether
+  // The operations that a run records for each step: more than one where steps have regions, such as the loop of an
+  // iterative solver. Steps of runs count as often.
+  std::size_t weight = 1;
   // If a run takes longer, loops are followed less far.
   std::chrono::milliseconds longRun{500};
 };

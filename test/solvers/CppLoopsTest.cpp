@@ -74,6 +74,35 @@ TEST(CppLoops, OfSystems) {
       valuesOf(start()), 1e-9);
 }
 
+// What a trace costs counts, and an iterative solver's loops make one step of hundreds of operations.
+TEST(CppLoops, AroundSolversAreTracedLessOften) {
+  std::size_t products = 0;
+  auto product = [&](Vector v) {
+    ++products;
+    return 4 * v;
+  };
+  using Solve = std::function<Tensor(Vector)>;
+  for (const Solve &solve :
+       {Solve([&](Vector b) { return solvers::cg(product, b).x; }),
+        Solve([&](Vector b) { return solvers::gmres(product, b, {.restart = 3}).x; }), Solve([&](Vector b) {
+          return solvers::custom_linear_solve(
+              product, b, [](const auto &p, Vector right) { return solvers::bicgstab(p, right).x; });
+        })}) {
+    products = 0;
+    function(solve)(start());
+    const std::size_t ofOne = products;
+    products = 0;
+    auto often = function([&](Vector b) {
+      Tensor x = b;
+      for (Tensor i : range(3))
+        x = solve(x);
+      return x;
+    });
+    expectNear(often(start()), valuesOf(start() / 64), 1e-4);
+    EXPECT_LT(products, 600 * ofOne);
+  }
+}
+
 TEST(CppLoops, OfIntegrands) {
   auto f = [](Vector, Vector y) { return sum(y) > 1 ? -y : -0.5 * y; };
   const Tensor times = tensor<double>({0, 1, 2});
