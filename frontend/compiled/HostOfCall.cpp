@@ -47,12 +47,16 @@ bool HostOfCall::callUser(const Site &at, bool failed, std::span<void *const> ad
         throw LookupError(absl::StrCat("operation '", textOf(at), "' is not registered"), failureAt(at, caller).where);
       isHeard |= definition->order != CallOrder::None;
       const std::int32_t result = runUserOperation(*definition, types, at.numInputs, addresses);
-      if (result && definition->failure)
-        throw ValueError(absl::StrCat(textOf(at), ": its kernel fails: ", definition->failure(result)),
-                         failureAt(at, caller).where);
-      if (result)
-        throw ValueError(absl::StrCat(textOf(at), ": its kernel fails with ", result), failureAt(at, caller).where);
-      return true;
+      if (!result)
+        return true;
+      const Failure place = failureAt(at, caller);
+      if (!definition->failure)
+        throw ValueError(absl::StrCat(textOf(at), ": its kernel fails with ", result), place.where);
+      const std::string failed = definition->failure(result);
+      // A text that begins with the function that the user has called, or with the operation, says it all.
+      if (failed.starts_with(place.operation + ": ") || failed.starts_with(textOf(at) + ": "))
+        throw ValueError(failed, place.where);
+      throw ValueError(absl::StrCat(textOf(at), ": its kernel fails: ", failed), place.where);
     }
   } catch (...) {
     thrown = std::current_exception();

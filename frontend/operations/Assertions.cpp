@@ -35,13 +35,16 @@ void assertElements(const Tensor &condition, std::initializer_list<Tensor> value
   detail::apply(OpId::Assert, operands, {&attribute, 1}, where);
 }
 
-// Asserts that a comparison holds for all elements.
+// Asserts that a comparison holds for all elements. The message of a library begins with the function that the user has
+// called, and says it all: its user does not know of the comparison.
 void assertAll(const char *name, const char *relation, Tensor (*compare)(const Operand &, const Operand &),
                const Operand &x, const Operand &y, const std::string &message) {
   SourceLocation where = detail::userLine(x.where());
+  const std::string called = detail::calledName(name);
+  const bool isWhole = detail::inLibraryCall() && message.starts_with(called + ": ");
   CallSite library(where, name);
   assertElements(compare(x, y), {x.toTensor(), y.toTensor()},
-                 absl::StrCat(name, ": not all elements are ", relation, behind(message)), where);
+                 isWhole ? message : absl::StrCat(called, ": not all elements are ", relation, behind(message)), where);
 }
 
 } // namespace

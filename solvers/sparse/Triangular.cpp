@@ -250,22 +250,22 @@ void requireSquare(const char *what, const Pattern &pattern) {
 }
 
 const Operation &factorisation(bool isCholesky) {
-  auto make = [](const char *name, bool isCholesky, const char *fault) {
-    return Operation({.name = name,
-                      .types = [](const std::vector<TensorSpec<>> &in) { return std::vector<TensorSpec<>>{in[0]}; },
-                      .kernel = isCholesky ? factorKernel<true> : factorKernel<false>,
-                      .batching =
-                          [isCholesky](const std::vector<Tensor> &in, const std::vector<bool> &batched) {
-                            return mapped(factorisation(isCholesky), in, batched);
-                          },
-                      .failure = [fault](std::int32_t code) -> std::string {
-                        return code == kNoMemory ? "there is not enough memory for incomplete factors" : fault;
-                      }});
+  auto make = [](const char *name, bool isCholesky, const char *memory, const char *fault) {
+    return Operation(
+        {.name = name,
+         .types = [](const std::vector<TensorSpec<>> &in) { return std::vector<TensorSpec<>>{in[0]}; },
+         .kernel = isCholesky ? factorKernel<true> : factorKernel<false>,
+         .batching =
+             [isCholesky](const std::vector<Tensor> &in, const std::vector<bool> &batched) {
+               return mapped(factorisation(isCholesky), in, batched);
+             },
+         .failure = [memory, fault](std::int32_t code) -> std::string { return code == kNoMemory ? memory : fault; }});
   };
   static const Operation cholesky =
-      make("sparse_incomplete_cholesky", true,
+      make("sparse_incomplete_cholesky", true, "incomplete_cholesky: there is not enough memory",
            "incomplete_cholesky: the diagonal has a number that is not positive, or the matrix one that is not finite");
-  static const Operation lu = make("sparse_incomplete_lu", false, "incomplete_lu: a pivot is 0, or is not finite");
+  static const Operation lu = make("sparse_incomplete_lu", false, "incomplete_lu: there is not enough memory",
+                                   "incomplete_lu: a pivot is 0, or is not finite");
   return isCholesky ? cholesky : lu;
 }
 

@@ -33,6 +33,7 @@ RELAYED = {
     "named": "of an option of a layer, behind the layer's name",
     "std::strerror(errno)": "of the operating system",
     "absl::StrCat(path,: ,message)": "of another MemoryError",
+    "failed": "of an operation whose kernel fails, behind the function's name",
     "error": "of the compiler, or of the operating system",
     "std::string(node_.label)+: +message": "of an operator of ONNX, behind the node's name",
     "file_+: +message": "of the calls of refuse of the linker of ONNX",

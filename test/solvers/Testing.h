@@ -57,6 +57,14 @@ inline void expectCompiledGradients(const Body &f, const std::vector<Tensor> &in
 }
 
 // The statement throws such an error, whose text contains a part and the line.
+// An error at the statement's line whose text begins with the public function that it calls.
+#define EXPECT_FAILURE_OF(Error, statement, begin)                                                                     \
+  do {                                                                                                                 \
+    const std::string failureText = errorOf<Error>([&] { statement; });                                                \
+    EXPECT_TRUE(failureText.starts_with(begin)) << failureText;                                                        \
+    EXPECT_CONTAINS(failureText, std::string(__FILE__) + ":" + std::to_string(__LINE__));                              \
+  } while (false)
+
 #define EXPECT_MISUSE(Error, statement, part)                                                                          \
   do {                                                                                                                 \
     const std::string misuseText = errorOf<Error>([&] { statement; });                                                 \
