@@ -244,8 +244,9 @@ private:
               if (each <= longest &&
                   !follow(*access[at(q)] + repeated(each) + *ahead[at(out)] + exit + finish(to(out, exit))))
                 return false;
-            // What is behind it may ask how often it went round.
-            for (std::size_t count = 1; isFar && count <= std::min<std::size_t>(longest, 24); ++count)
+            // What is behind it may ask how often it went round. Where steps weigh much, not each number is tried.
+            const std::size_t apart = std::min<std::size_t>(1 + limits.weight / 64, 6);
+            for (std::size_t count = 1; isFar && count <= std::min<std::size_t>(longest, 24); count += apart)
               if (!follow(stayingWalk(*access[at(q)] + repeated(count) + *ahead[at(out)] + exit, to(out, exit), count)))
                 return false;
             if (isFar &&
