@@ -8,6 +8,7 @@
 #include "frontend/operations/FourierCalls.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace calque::fft {
@@ -49,8 +50,8 @@ Tensor alongAxis(const Tensor &x, std::int64_t axis, bool isInverse, Divisor div
 Tensor complexTransform(const Operand &given, const FftOptions &options, bool isInverse, const char *function) {
   TransformCall call(given, function);
   const Divisor divisor = divisorOf(options.norm, isInverse, call);
-  const Tensor x = call.complexOf(given.toTensor());
-  const std::int64_t axis = call.axis(options.axis, x);
+  const Tensor own = given.toTensor(), x = call.complexOf(own);
+  const std::int64_t axis = call.axis(options.axis, own);
   return alongAxis(call.resized(x, axis, options.n), axis, isInverse, divisor, call);
 }
 
@@ -70,8 +71,8 @@ Tensor realTransform(const Tensor &x, std::int64_t axis, std::optional<std::int6
   return call.axisBack(halfSpectrum(call.axisLast(sized, axis), divisor, call), axis);
 }
 
-Tensor inverseReal(const Tensor &x, std::int64_t axis, std::optional<std::int64_t> n, Divisor divisor,
-                   const TransformCall &call) {
+// The number of real numbers that the frequencies of `x`, as the user gave it, are of.
+std::int64_t lengthOf(const Tensor &x, std::int64_t axis, std::optional<std::int64_t> n, const TransformCall &call) {
   if (!n) {
     const std::int64_t given = call.knownSize(x, axis);
     n = 2 * (given - 1);
@@ -81,8 +82,12 @@ Tensor inverseReal(const Tensor &x, std::int64_t axis, std::optional<std::int64_
           call.where);
   }
   call.checkLength(*n);
-  const Tensor sized = call.resized(x, axis, *n / 2 + 1);
-  return call.axisBack(realOfHalf(call.axisLast(sized, axis), *n, divisor, call), axis);
+  return *n;
+}
+
+Tensor inverseReal(const Tensor &x, std::int64_t axis, std::int64_t n, Divisor divisor, const TransformCall &call) {
+  const Tensor sized = call.resized(x, axis, n / 2 + 1);
+  return call.axisBack(realOfHalf(call.axisLast(sized, axis), n, divisor, call), axis);
 }
 
 //===-- Several axes ----------------------------------------------------------------------------===//
@@ -126,8 +131,8 @@ Tensor severalComplex(const Operand &given, const FftnOptions &options, bool isO
                       const char *function) {
   TransformCall call(given, function);
   const Divisor divisor = divisorOf(options.norm, isInverse, call);
-  const Tensor x = call.complexOf(given.toTensor());
-  const Axes axes = axesOf(x, options, isOfTwo, call);
+  const Tensor own = given.toTensor(), x = call.complexOf(own);
+  const Axes axes = axesOf(own, options, isOfTwo, call);
   return complexAlong(x, axes, axes.axes.size(), isInverse, divisor, call);
 }
 
@@ -149,11 +154,12 @@ Tensor severalReal(const Operand &given, const FftnOptions &options, bool isOfTw
 Tensor severalToReal(const Operand &given, const FftnOptions &options, bool isOfTwo, const char *function) {
   TransformCall call(given, function);
   const Divisor divisor = divisorOf(options.norm, true, call);
-  const Tensor x = call.complexOf(given.toTensor());
-  const Axes axes = axesOf(x, options, isOfTwo, call);
+  const Tensor own = given.toTensor(), x = call.complexOf(own);
+  const Axes axes = axesOf(own, options, isOfTwo, call);
   requireAnAxis(axes, call);
+  const std::int64_t n = lengthOf(own, axes.axes.back(), axes.sizes.back(), call);
   const Tensor half = complexAlong(x, axes, axes.axes.size() - 1, true, divisor, call);
-  return inverseReal(half, axes.axes.back(), axes.sizes.back(), divisor, call);
+  return inverseReal(half, axes.axes.back(), n, divisor, call);
 }
 
 } // namespace
@@ -171,15 +177,17 @@ Tensor rfft(const Operand &given, FftOptions options) {
 Tensor irfft(const Operand &given, FftOptions options) {
   TransformCall call(given, "irfft");
   const Divisor divisor = divisorOf(options.norm, true, call);
-  const Tensor x = call.complexOf(given.toTensor());
-  return inverseReal(x, call.axis(options.axis, x), options.n, divisor, call);
+  const Tensor own = given.toTensor(), x = call.complexOf(own);
+  const std::int64_t axis = call.axis(options.axis, own);
+  return inverseReal(x, axis, lengthOf(own, axis, options.n, call), divisor, call);
 }
 
 Tensor hfft(const Operand &given, FftOptions options) {
   TransformCall call(given, "hfft");
   const Divisor divisor = divisorOf(options.norm, false, call);
-  const Tensor x = call.complexOf(given.toTensor());
-  return inverseReal(conj(x), call.axis(options.axis, x), options.n, divisor, call);
+  const Tensor own = given.toTensor(), x = call.complexOf(own);
+  const std::int64_t axis = call.axis(options.axis, own);
+  return inverseReal(conj(x), axis, lengthOf(own, axis, options.n, call), divisor, call);
 }
 
 Tensor ihfft(const Operand &given, FftOptions options) {
@@ -223,6 +231,9 @@ Tensor frequencies(std::int64_t n, bool isOfReal, const FrequencyOptions &option
                    const char *function) {
   detail::TransformCall call(line, function);
   call.checkLength(n);
+  if (!std::isfinite(options.d) || options.d == 0)
+    throw ValueError(absl::StrCat(function, ": the distance d of samples must be finite and not 0, not ", options.d),
+                     call.where);
   return call.constant(isOfReal ? n / 2 + 1 : n, options.dtype, [&](std::int64_t k) {
     return static_cast<double>(isOfReal || k < n - n / 2 ? k : k - n) / (static_cast<double>(n) * options.d);
   });

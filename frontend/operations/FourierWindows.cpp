@@ -73,6 +73,8 @@ Tensor cosine(std::int64_t n, WindowOptions options, SourceLocation where) {
                 [](double j, double m) { return std::sin(std::numbers::pi / m * (j + 0.5)); });
 }
 Tensor gaussian(std::int64_t n, double std, WindowOptions options, SourceLocation where) {
+  if (!(std > 0))
+    throw ValueError(absl::StrCat("gaussian: std must be above 0, not ", std), where);
   return window(n, options, where, "gaussian", [&](double j, double m) {
     const double x = (j - (m - 1) / 2) / std;
     return std::exp(-x * x / 2);

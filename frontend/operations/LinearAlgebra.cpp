@@ -2,11 +2,14 @@
 #include "calque/linalg.h"
 
 #include "absl/strings/str_cat.h"
+#include "calque/arrays.h"
+#include "calque/assertions.h"
 #include "calque/call_site.h"
 #include "calque/functions.h"
 #include "frontend/core/Apply.h"
 #include "frontend/core/CallNames.h"
 #include "frontend/core/Shape.h"
+#include "frontend/core/Trace.h"
 #include "frontend/operations/MatrixBatches.h"
 #include "frontend/operations/MatrixCall.h"
 #include "frontend/operations/MatrixSystem.h"
@@ -78,6 +81,49 @@ LuFactors lu_factor(const Operand &a) {
   return {results[0], results[1]};
 }
 
+namespace {
+
+// Whether the order is that of lu_factor in the same trace.
+bool isOfFactorisation(const Tensor &order) {
+  const std::shared_ptr<detail::Trace> &trace = detail::currentTrace();
+  const detail::TensorImpl &impl = *order.impl();
+  if (!trace || impl.trace != trace->id)
+    return false;
+  const auto &ops = trace->recording.ops();
+  for (std::size_t i = ops.size(); i-- > 0;)
+    if (ops[i].numResults > 0 && schema::index(ops[i].firstResult) <= schema::index(impl.value))
+      return ops[i].op == OpId::LuFactor;
+  return false;
+}
+
+// IndexError where a row is named that there is not, and AssertionError where one is named twice.
+void requirePermutation(const LuFactors &factors, SourceLocation where) {
+  const Tensor &order = factors.order;
+  const Size n = order.shape().back();
+  if (detail::mayDiffer(n, factors.factors.shape().back()) || isOfFactorisation(order))
+    return; // else what follows refuses it
+  if (order.impl()->trace) {
+    const Tensor sorted = sort(Operand(order, where), -1);
+    const Tensor rows = iota({n}, DType::Int64);
+    assert_true(Operand(all(Operand(equal(Operand(sorted, where), Operand(rows, where)), where)), where),
+                "lu_solve: the order of rows does not name each row once");
+    return;
+  }
+  const std::vector<std::int64_t> rows = order.to_vector<std::int64_t>();
+  const auto size = static_cast<std::size_t>(std::int64_t(n));
+  std::vector<std::size_t> seen(size); // by row, the number of the last matrix that names it, from 1
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::int64_t row = rows[i];
+    if (row < 0 || row >= std::int64_t(n))
+      throw IndexError(absl::StrCat("lu_solve: index ", row, " is out of range [0, ", std::int64_t(n), ")"), where);
+    if (std::exchange(seen[static_cast<std::size_t>(row)], i / size + 1) == i / size + 1)
+      throw ValueError(absl::StrCat("lu_solve: the order of rows names row ", row, " twice, and must name each once"),
+                       where);
+  }
+}
+
+} // namespace
+
 Tensor lu_solve(const LuFactors &factors, const Operand &b, LuSolveOptions options) {
   System call(Operand(factors.factors, b.where()), b, "lu_solve");
   if (factors.order.rank() + 1 != factors.factors.rank() || factors.order.dtype() != DType::Int64)
@@ -85,6 +131,7 @@ Tensor lu_solve(const LuFactors &factors, const Operand &b, LuSolveOptions optio
                                   " has one dimension less, and is int64, unlike ", typeOf(factors.order)),
                      call.where);
   requireOne(call, options.transpose, options.adjoint);
+  requirePermutation(factors, call.where);
   // The index of rows, once for each column.
   auto rowsOf = [&](const Tensor &order) {
     const Tensor column = expand_dims(call.operand(order), {-1});
@@ -194,12 +241,17 @@ ReducedPencil reducedBy(const MatrixCall &call, const Tensor &a, const Tensor &b
         absl::StrCat(call.function, ": A and B of A V = B V w have one size, unlike ", typeOf(a), " and ", typeOf(b)),
         call.where);
   (void)detail::mergeBatches(left, right, call.function, absl::StrCat(left.str(), " and ", right.str()), call.where);
+  auto choleskyOfB = [&] {
+    const bool isOfValues = call.function == std::string_view("eigvalsh");
+    const detail::CalledAs named = isOfValues ? call.named("eigvalsh", "eigvalsh: B") : call.named("eigh", "eigh: B");
+    return call.apply(OpId::Cholesky, {&b, 1});
+  };
   const Tensor isRead = indexOf(a, true) >= indexOf(a, false), constant = stop_gradient(a);
   const Tensor none = sub(call.operand(a), call.operand(constant));
   const Tensor derivative = calque::where(call.operand(equal(call.operand(none), 0)), call.operand(none), 0);
   const Tensor mirrored = add(call.operand(call.adjoint(constant)), call.operand(derivative));
   const Tensor whole = calque::where(call.operand(isRead), call.operand(a), call.operand(mirrored));
-  const Tensor l = call.apply(OpId::Cholesky, {&b, 1});
+  const Tensor l = choleskyOfB();
   const Tensor half = triangular_solve(call.operand(l), call.operand(whole));
   return {triangular_solve(call.operand(l), call.operand(half), {.left = false, .adjoint = true}), l};
 }

@@ -25,6 +25,10 @@ public:
 
   Operand operand(const Tensor &x) const { return {x, where}; }
 
+  // While the result lives, errors of operations begin with `text`, which says what an operand of theirs is: "eigh: B".
+  // They begin with what the user has called where that is not `own`.
+  CalledAs named(std::string_view own, const char *text) const { return CalledAs(function == own ? text : function); }
+
   Tensor apply(schema::OpId op, std::span<const Tensor> operands,
                std::span<const schema::Attribute> attributes = {}) const {
     return detail::apply(op, operands, attributes, where);

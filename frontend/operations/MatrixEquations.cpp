@@ -24,6 +24,12 @@ struct Riccati {
   Tensor a, b, q, r;
 
   Tensor adjoint(const Tensor &x) const { return call.adjoint(x); }
+  // What R solves.
+  Tensor solvedByR(const Tensor &right) const {
+    const detail::CalledAs named = isDiscrete ? call.named("solve_discrete_are", "solve_discrete_are: of R")
+                                              : call.named("solve_continuous_are", "solve_continuous_are: of R");
+    return solve(r, right);
+  }
   Tensor hermitian(const Tensor &x) const { return (x + adjoint(x)) * 0.5; }
   // The identity of the size of A.
   Tensor identity() const {
@@ -67,7 +73,7 @@ struct FoundSolution {
 // 1999.
 FoundSolution foundBy(const Riccati &e) {
   const Tensor one = e.identity(), none = detail::zerosLike(one, e.call.where);
-  const Tensor g = matmul(e.b, solve(e.r, e.adjoint(e.b)));
+  const Tensor g = matmul(e.b, e.solvedByR(e.adjoint(e.b)));
   // X over a number of its size, so that the blocks are of one size.
   const Tensor sizeOfG = lengthOf(g), sizeOfA = lengthOf(e.a);
   const Tensor size = sqrt((lengthOf(e.q) + square(sizeOfA) / sizeOfG) / sizeOfG);
@@ -100,7 +106,7 @@ Residual residualOf(const Riccati &e, const Tensor &x) {
   auto sizeOf = [](const Tensor &term) { return sum(abs(term), {-2, -1}, true); };
   const Tensor turned = e.adjoint(e.a), product = matmul(x, e.a);
   const Tensor ofB = matmul(e.adjoint(e.b), x); // B^H X
-  const Tensor gain = e.isDiscrete ? solve(e.r + matmul(ofB, e.b), matmul(ofB, e.a)) : solve(e.r, ofB);
+  const Tensor gain = e.isDiscrete ? solve(e.r + matmul(ofB, e.b), matmul(ofB, e.a)) : e.solvedByR(ofB);
   const Tensor term = e.isDiscrete ? matmul(turned, product) : product + e.adjoint(product);
   const Tensor taken = matmul(e.adjoint(e.isDiscrete ? matmul(ofB, e.a) : ofB), gain);
   const Tensor rest = e.isDiscrete ? e.q - x : e.q;
@@ -173,7 +179,11 @@ Tensor solveRiccati(const MatrixCall &call, const std::vector<Tensor> &given, co
   // With Y = E^-1 the equation is that of A Y, Y^H Q Y and Y^H S.
   if (options.e) {
     const Tensor adjointE = e.adjoint(wide(*options.e));
-    auto fromLeft = [&](const Tensor &x) { return solve(adjointE, x); };
+    auto fromLeft = [&](const Tensor &x) {
+      const detail::CalledAs named = isDiscrete ? call.named("solve_discrete_are", "solve_discrete_are: of E")
+                                                : call.named("solve_continuous_are", "solve_continuous_are: of E");
+      return solve(adjointE, x);
+    };
     auto fromRight = [&](const Tensor &x) { return e.adjoint(fromLeft(e.adjoint(x))); };
     e.a = fromRight(e.a);
     e.q = fromLeft(fromRight(e.q));
@@ -184,7 +194,7 @@ Tensor solveRiccati(const MatrixCall &call, const std::vector<Tensor> &given, co
   e.r = e.hermitian(e.r);
   // And that of A - B R^-1 S^H and Q - S R^-1 S^H.
   if (options.s) {
-    const Tensor gain = solve(e.r, e.adjoint(cross));
+    const Tensor gain = e.solvedByR(e.adjoint(cross));
     e.a = e.a - matmul(e.b, gain);
     e.q = e.q - matmul(cross, gain);
   }

@@ -114,7 +114,10 @@ Tensor solve_continuous_lyapunov(const Operand &a, const Operand &q) {
   MatrixCall call(a, "solve_continuous_lyapunov");
   const std::vector<Tensor> x = matrices(call, {&a, &q});
   requireOneSize(call, x);
-  return sylvester(call, x[0], call.adjoint(x[0]), x[1]);
+  const Tensor adjoint = call.adjoint(x[0]);
+  const detail::CalledAs named =
+      call.named("solve_continuous_lyapunov", "solve_continuous_lyapunov: with the adjoint of A as B");
+  return sylvester(call, x[0], adjoint, x[1]);
 }
 
 // With the inverse P of A^H + 1, B = (A^H - 1) P and C = 2 P^H Q P the equation is B^H X + X B = -C.
@@ -124,11 +127,20 @@ Tensor solve_discrete_lyapunov(const Operand &a, const Operand &q) {
   requireOneSize(call, x);
   const Tensor turned = call.adjoint(x[0]), one = identityLike(call, turned);
   const Tensor sum = add(call.operand(turned), call.operand(one));
-  const Tensor inverse = call.apply(OpId::MatrixInverse, {&sum, 1});
+  auto inverseOf = [&](const Tensor &sum) {
+    const detail::CalledAs named = call.named(
+        "solve_discrete_lyapunov", "solve_discrete_lyapunov: A has the eigenvalue -1, and of the adjoint of A + 1");
+    return call.apply(OpId::MatrixInverse, {&sum, 1});
+  };
+  const Tensor inverse = inverseOf(sum);
   auto product = [&](const Tensor &p, const Tensor &q) { return matmul(call.operand(p), call.operand(q)); };
   const Tensor b = product(sub(call.operand(turned), call.operand(one)), inverse);
   const Tensor right = product(call.adjoint(inverse), product(x[1], inverse));
-  return sylvester(call, call.adjoint(b), b, mul(call.operand(right), -2));
+  const Tensor left = call.adjoint(b), twice = mul(call.operand(right), -2);
+  const detail::CalledAs named = call.named(
+      "solve_discrete_lyapunov", "solve_discrete_lyapunov: A has eigenvalues that are each other's inverses, "
+                                 "and as an equation of Sylvester");
+  return sylvester(call, left, b, twice);
 }
 
 //===-- Special forms ---------------------------------------------------------------------------===//
@@ -292,10 +304,14 @@ Tensor householder_product(const Operand &a, const Operand &tau) {
   const Shape shape = x[0].shape(), factors = x[1].shape();
   const Size rows = shape[shape.size() - 2], columns = shape.back();
   const bool isTall = !rows.is_known() || !columns.is_known() || rows >= columns;
-  if (x[1].rank() + 1 != x[0].rank() || detail::mayDiffer(columns, factors.back()) || !isTall)
+  if (x[1].rank() == 0 || detail::mayDiffer(columns, factors.back()) || !isTall)
     throw ShapeError(absl::StrCat(call.function, ": takes a [..., m, n] with m >= n, and tau [..., n], not ",
                                   typeOf(x[0]), " and ", typeOf(x[1])),
                      call.where);
+  const Tensor column = expand_dims(call.operand(x[1]), {-1});
+  const Shape batch = detail::mergeBatches(shape, column.shape(), call.function,
+                                           absl::StrCat(typeOf(x[0]), " and ", typeOf(x[1])), call.where);
+  const Tensor scales = detail::broadcastBatch(column, batch, call.where);
   const Tensor identity = identityLike(call, x[0]);
   const Tensor isBelow = detail::indexOf(x[0], true) > detail::indexOf(x[0], false);
   const Tensor v = calque::where(call.operand(isBelow), call.operand(x[0]), call.operand(identity));
@@ -303,7 +319,6 @@ Tensor householder_product(const Operand &a, const Operand &tau) {
     const Tensor left = adjointP && is_complex(p.dtype()) ? conj(call.operand(p)) : p;
     return matmul(call.operand(left), call.operand(q), {.transpose_a = adjointP});
   };
-  const Tensor scales = expand_dims(call.operand(x[1]), {-1});
   const Tensor inner = mul(call.operand(scales), call.operand(product(v, v, true)));
   const Tensor top = mul(call.operand(scales), call.operand(product(v, identity, true)));
   const Tensor solved =

@@ -511,6 +511,12 @@ TEST(Fft, MisuseIsRefused) {
   EXPECT_MESSAGE(ShapeError, "fft: there is no transform of no numbers, along axis 1 of complex64[2,0]",
                  fft::fft(zeros({2, 0}, DType::Complex64)));
   EXPECT_MESSAGE(ShapeError, "irfft: of 1 frequencies no length follows; give n", fft::irfft(pairs({1})));
+  EXPECT_MESSAGE(ShapeError, "irfft: of 1 frequencies no length follows; give n, in float64[1]",
+                 fft::irfft(numbers({1})));
+  EXPECT_MESSAGE(ShapeError, "irfft2: of 1 frequencies no length follows; give n, in float64[2,1]",
+                 fft::irfft2(numbers({2, 1})));
+  EXPECT_MESSAGE(ShapeError, "hfft: of 1 frequencies no length follows; give n, in float64[1]",
+                 fft::hfft(numbers({1})));
   EXPECT_MESSAGE(ValueError, "fftn: there are 1 lengths for 2 axes", fft::fftn(z, {.s = {3}, .axes = {0, 1}}));
   EXPECT_MESSAGE(ValueError, "rfftn: there is no axis of a scalar", fft::rfftn(scalar<double>(1)));
   EXPECT_MESSAGE(ValueError, "dct: the type is 1, 2, 3 or 4, not 5", fft::dct(x, {.type = 5}));
@@ -530,6 +536,12 @@ TEST(Fft, MisuseIsRefused) {
   EXPECT_MESSAGE(ValueError, "hann: a window has 0 numbers or more, not -1", fft::hann(-1));
   EXPECT_MESSAGE(DTypeError, "hann: the result is of a float type, not int32", fft::hann(3, {.dtype = DType::Int32}));
   EXPECT_MESSAGE(ValueError, "fftfreq: the length must be 1 or more, not 0", fft::fftfreq(0));
+  EXPECT_MESSAGE(ValueError, "fftfreq: the distance d of samples must be finite and not 0, not 0",
+                 fft::fftfreq(4, {.d = 0}));
+  EXPECT_MESSAGE(ValueError, "rfftfreq: the distance d of samples must be finite and not 0, not inf",
+                 fft::rfftfreq(4, {.d = 1 / 0.0}));
+  EXPECT_MESSAGE(ValueError, "gaussian: std must be above 0, not 0", fft::gaussian(3, 0));
+  EXPECT_MESSAGE(ValueError, "gaussian: std must be above 0, not nan", fft::gaussian(3, 0.0 / 0.0));
   EXPECT_MESSAGE(ValueError, "next_fast_len: the length must be 1 or more, not 0", fft::next_fast_len(0));
   const Tensor signal = numbers({20});
   EXPECT_MESSAGE(ValueError, "stft: noverlap must be from 0 to nperseg - 1 = 7, not 8",

@@ -268,6 +268,14 @@ TEST(LinalgGeneral, SpecialFormsAreThoseOfSciPy) {
                      -0.9133635151863145, -0.26372627851435826, -0.11704114719613057, 0.30583212725695597,
                      -0.8584715028105699, -0.23408229439226114, 0.008265733169106925, 0.4346801419609075},
                     2e-14);
+  // Reflections of one batch, and scales of another.
+  const Tensor batch = stack({qr, 2 * qr}), scales = stack({tau, 0 * tau});
+  for (std::int64_t i = 0; i < 2; ++i) {
+    expectRealNumbers(linalg::householder_product(qr, scales)[i],
+                      linalg::householder_product(qr, scales[i]).to_vector<double>(), 1e-14);
+    expectRealNumbers(linalg::householder_product(batch, tau)[i],
+                      linalg::householder_product(batch[i], tau).to_vector<double>(), 1e-14);
+  }
   // Without reflections.
   expectRealNumbers(linalg::householder_product(qr, zeros({3}, DType::Float64)), {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0});
 }
@@ -468,10 +476,17 @@ TEST(LinalgGeneral, MisuseIsRefused) {
                  "solve_sylvester: in the equation A and -B have an eigenvalue in common, so that there is no "
                  "single solution",
                  linalg::solve_sylvester(turn, turn, eye(2, DType::Float64)));
-  EXPECT_MESSAGE(LinAlgError, "solve_continuous_lyapunov: in the equation A and -B have an eigenvalue",
+  EXPECT_MESSAGE(LinAlgError,
+                 "solve_continuous_lyapunov: with the adjoint of A as B: in the equation A and -B have an eigenvalue",
                  linalg::solve_continuous_lyapunov(turn, eye(2, DType::Float64)));
-  EXPECT_MESSAGE(LinAlgError, "solve_discrete_lyapunov: the matrix is singular: its pivot",
-                 linalg::solve_discrete_lyapunov(minus, eye(3, DType::Float64)));
+  EXPECT_MESSAGE(
+      LinAlgError,
+      "solve_discrete_lyapunov: A has the eigenvalue -1, and of the adjoint of A + 1: the matrix is singular",
+      linalg::solve_discrete_lyapunov(minus, eye(3, DType::Float64)));
+  EXPECT_MESSAGE(LinAlgError,
+                 "solve_discrete_lyapunov: A has eigenvalues that are each other's inverses, and as an equation of "
+                 "Sylvester: in the equation A and -B have an eigenvalue in common",
+                 linalg::solve_discrete_lyapunov(diag(tensor<double>({2, 0.5})), eye(2, DType::Float64)));
   // A matrix without a basis of eigenvectors has no derivatives: not even of the sum of squares of eigenvalues, which
   // the rule would take for that of a diagonal matrix.
   std::mt19937 random(9);

@@ -147,7 +147,7 @@ TEST(LinalgRiccati, WhatHasNoSolutionIsRefused) {
                  read(linalg::solve_discrete_are(one, one, 0 * one, one)));
   EXPECT_MESSAGE(AssertionError, "solve_continuous_are: there is no",
                  read(linalg::solve_continuous_are(a, b, q * std::numeric_limits<double>::quiet_NaN(), r)));
-  EXPECT_MESSAGE(LinAlgError, "solve_continuous_are: the matrix is singular: its pivot 1 of 2 is 0",
+  EXPECT_MESSAGE(LinAlgError, "solve_continuous_are: of R: the matrix is singular: its pivot 1 of 2 is 0",
                  read(linalg::solve_continuous_are(a, b, q, 0 * r)));
   EXPECT_MESSAGE(ShapeError,
                  "solve_discrete_are: takes A and Q [n, n], B [n, m] and R [m, m], not float64[4,4], float64[4,4], "

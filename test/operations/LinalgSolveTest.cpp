@@ -361,6 +361,16 @@ TEST(LinalgSolve, MisuseIsRefused) {
       linalg::lu_solve({a, ones({3})}, ones({3})));
   EXPECT_MESSAGE(IndexError, "lu_solve: index 3 is out of range [0, 3)",
                  linalg::lu_solve({a, iota({3}, DType::Int64) + 1}, ones({3})));
+  const Tensor twice = tensor<std::int64_t>({0, 2, 2});
+  EXPECT_MESSAGE(ValueError, "lu_solve: the order of rows names row 2 twice, and must name each once",
+                 linalg::lu_solve({a, twice}, ones({3})));
+  EXPECT_MESSAGE(ValueError, "lu_solve: the order of rows names row 2 twice",
+                 function([&](const Tensor &b) { return linalg::lu_solve({a, twice}, b); })(ones({3})));
+  EXPECT_MESSAGE(AssertionError, "lu_solve: the order of rows does not name each row once",
+                 function([&](const Tensor &order) { return linalg::lu_solve({a, order}, ones({3})); })(twice));
+  EXPECT_MESSAGE(LinAlgError, "eigh: B: the matrix is not positive definite: its leading minor 1 of 2 is not positive",
+                 linalg::eigh(eye(2), -eye(2)));
+  EXPECT_MESSAGE(LinAlgError, "eigvalsh: B: the matrix is not positive definite", linalg::eigvalsh(eye(2), -eye(2)));
   EXPECT_MESSAGE(ShapeError, "matrix_power: takes matrices, which have rank 2 or more, not float32[3]",
                  linalg::matrix_power(ones({3}), 2));
 }
