@@ -294,8 +294,7 @@ TEST(LinearSystems, ThatDoNotConvergeAreErrorsOrSaySo) {
                     "lsqr: no convergence in 1 iterations, the norm of b - A x is above its tolerance");
   EXPECT_FAILURE_OF(AssertionError, function([&](const Tensor &b) { return solvers::cg(singular, b).x; })(b),
                     "cg: no convergence in 60 iterations");
-  EXPECT_CONTAINS(errorOf<AssertionError>([&] { solvers::cg(singular, b, {.max_iterations = 2}); }),
-                  "1 of 1 elements fail: ");
+  EXPECT_CONTAINS(errorOf<AssertionError>([&] { solvers::cg(singular, b, {.max_iterations = 2}); }), "; it fails for ");
   EXPECT_MISUSE(AssertionError, solvers::cg(tridiagonal(6, -1), b * (0.0 / 0.0 * b)), "cg: no convergence");
   EXPECT_MISUSE(AssertionError, solvers::lsqr(a, b / 0.0), "lsqr: no convergence");
   EXPECT_MISUSE(AssertionError, solvers::cg(tridiagonal(6, -1) * 1e-250, b * 1e250),
