@@ -76,7 +76,7 @@ TEST(LinalgForms, MisuseOfGeneralisedEigenvaluesIsRefused) {
   EXPECT_MESSAGE(ShapeError, "eigvalsh: takes square matrices, not float64[4,2]", linalg::eigvalsh(formA(), formB()));
   EXPECT_MESSAGE(DTypeError, "eigh: the operands' types differ: float64[4,4] and float32[4,4]",
                  linalg::eigh(formA(), cast(formQ(), DType::Float32)));
-  EXPECT_MESSAGE(LinAlgError, "eigh: the matrix is not positive definite: its leading minor 1 of 4 is",
+  EXPECT_MESSAGE(LinAlgError, "eigh: B: the matrix is not positive definite: its leading minor 1 of 4 is",
                  (void)linalg::eigh(formA(), -formQ()).values.to_vector<double>());
 }
 

@@ -486,7 +486,7 @@ TEST(LinalgGeneral, MisuseIsRefused) {
   EXPECT_MESSAGE(LinAlgError,
                  "solve_discrete_lyapunov: A has eigenvalues that are each other's inverses, and as an equation of "
                  "Sylvester: in the equation A and -B have an eigenvalue in common",
-                 linalg::solve_discrete_lyapunov(diag(tensor<double>({2, 0.5})), eye(2, DType::Float64)));
+                 linalg::solve_discrete_lyapunov(tensor<double>({2, 0, 0, 0.5}, {2, 2}), eye(2, DType::Float64)));
   // A matrix without a basis of eigenvectors has no derivatives: not even of the sum of squares of eigenvalues, which
   // the rule would take for that of a diagonal matrix.
   std::mt19937 random(9);
