@@ -403,8 +403,22 @@ Tensor extremeSum(const MatrixCall &call, const Tensor &x, std::int64_t axis, bo
   return isLargest ? max(call.operand(sums), {-1}) : min(call.operand(sums), {-1});
 }
 
-Tensor matrixNorm(const MatrixCall &call, const Tensor &x, MatrixNorm order) {
+// The largest or smallest of no numbers is not defined.
+void requireNumbers(const MatrixCall &call, const Tensor &x, MatrixNorm order) {
   call.requireMatrix(x);
+  const Shape shape = x.shape();
+  const bool noRows = isKnownZero(shape[shape.size() - 2]), noColumns = isKnownZero(shape.back());
+  const bool isOfColumns = order == MatrixNorm::One || order == MatrixNorm::MinusOne;
+  const bool isOfRows = order == MatrixNorm::Infinity || order == MatrixNorm::MinusInfinity;
+  const bool isOfBoth = order == MatrixNorm::Two || order == MatrixNorm::MinusTwo;
+  if ((noColumns && (isOfColumns || isOfBoth)) || (noRows && (isOfRows || isOfBoth)))
+    throw ShapeError(absl::StrCat(call.function, ": there is no norm of this order of a matrix without ",
+                                  noRows && !isOfColumns ? "rows" : "columns", ", ", typeOf(x)),
+                     call.where);
+}
+
+Tensor matrixNorm(const MatrixCall &call, const Tensor &x, MatrixNorm order) {
+  requireNumbers(call, x, order);
   auto values = [&] { return call.operand(call.applyAll(OpId::Svd, x)[1]); };
   switch (order) {
   case MatrixNorm::Frobenius:
@@ -447,6 +461,7 @@ Tensor matrix_norm(const Operand &a, MatrixNorm order) {
 Tensor cond(const Operand &a, MatrixNorm order) {
   MatrixCall call(a, "cond");
   const Tensor x = a.toTensor();
+  requireNumbers(call, x, order);
   if (order == MatrixNorm::Two || order == MatrixNorm::MinusTwo) {
     const Tensor s = call.applyAll(OpId::Svd, x)[1];
     const Tensor largest = max(call.operand(s), {-1}), smallest = min(call.operand(s), {-1});

@@ -127,6 +127,12 @@ TEST(LinalgForms, NormsAreThoseOfNumPy) {
 
 TEST(LinalgForms, MisuseOfNormsIsRefused) {
   const Tensor x = ramp({2, 3, 4});
+  EXPECT_MESSAGE(ShapeError, "norm: there is no norm of this order of a matrix without columns, float32[2,0]",
+                 linalg::norm(zeros({2, 0}), {.ord = 2}));
+  EXPECT_MESSAGE(ShapeError, "matrix_norm: there is no norm of this order of a matrix without rows, float32[0,2]",
+                 linalg::matrix_norm(zeros({0, 2}), linalg::MatrixNorm::Infinity));
+  EXPECT_MESSAGE(ShapeError, "cond: there is no norm of this order of a matrix without rows, float32[0,0]",
+                 linalg::cond(zeros({0, 0})));
   EXPECT_MESSAGE(ValueError, "norm: the order of a norm of matrices is 1, -1, 2, -2, inf, -inf, 'fro' or 'nuc', not 3",
                  linalg::norm(x[0], {.ord = 3}));
   EXPECT_MESSAGE(ValueError, "'nuc', not 'frobenius'", linalg::norm(x[0], {.ord = "frobenius"}));
