@@ -129,7 +129,7 @@ Tensor solve_discrete_lyapunov(const Operand &a, const Operand &q) {
   const Tensor sum = add(call.operand(turned), call.operand(one));
   auto inverseOf = [&](const Tensor &sum) {
     const detail::CalledAs named = call.named(
-        "solve_discrete_lyapunov", "solve_discrete_lyapunov: A has the eigenvalue -1, and of the adjoint of A + 1");
+        "solve_discrete_lyapunov", "solve_discrete_lyapunov: A has the eigenvalue -1, so that A^H + I has no inverse");
     return call.apply(OpId::MatrixInverse, {&sum, 1});
   };
   const Tensor inverse = inverseOf(sum);

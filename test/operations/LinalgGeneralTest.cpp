@@ -481,7 +481,7 @@ TEST(LinalgGeneral, MisuseIsRefused) {
                  linalg::solve_continuous_lyapunov(turn, eye(2, DType::Float64)));
   EXPECT_MESSAGE(
       LinAlgError,
-      "solve_discrete_lyapunov: A has the eigenvalue -1, and of the adjoint of A + 1: the matrix is singular",
+      "solve_discrete_lyapunov: A has the eigenvalue -1, so that A^H + I has no inverse: the matrix is singular",
       linalg::solve_discrete_lyapunov(minus, eye(3, DType::Float64)));
   EXPECT_MESSAGE(LinAlgError,
                  "solve_discrete_lyapunov: A has eigenvalues that are each other's inverses, and as an equation of "
