@@ -95,7 +95,7 @@ Tensor fixedPointOf(const Map &equations, const Tensor &x) {
   auto product = [&](const Tensor &v) { return jvp(equations, at, v).second; };
   auto transposed = [&](const Tensor &v) { return vjp(equations, at).second(v); };
   auto solveTransposed = [&](const Tensor &cotangent) {
-    return solvedBy(stabilisedBiconjugateGradients, transposed, product, cotangent, 2);
+    return solvedBy(stabilisedBiconjugateGradients, transposed, product, cotangent, kInverseOrders);
   };
   return withImplicitDerivatives(x, equations, solveTransposed);
 }
@@ -121,7 +121,7 @@ Tensor minimumOf(const Map &cost, const Tensor &x, const Tensor &isFree) {
       return sum(stop_gradient(inverse(matrix)) * free(cotangent), {1});
     }
     auto product = [&](const Tensor &v) { return free(hvp(cost)(at, v)); };
-    return solvedBy(conjugateGradients, product, product, free(cotangent), 2);
+    return solvedBy(conjugateGradients, product, product, free(cotangent), kInverseOrders);
   };
   // A cotangent of 0 gives 0 also where the Hessian is singular. The derivative by it is the same as ever.
   auto solve = [&](const Tensor &cotangent) {

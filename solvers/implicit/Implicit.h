@@ -6,6 +6,10 @@
 
 namespace calque::solvers::internal {
 
+// How often the inverse of a system can be differentiated by its right-hand side. Second derivatives in forward mode
+// transpose a pullback twice for each order.
+constexpr int kInverseOrders = 4;
+
 // Returns x, where equations(x) = 0, with derivatives with respect to all that `equations` captures. The iteration that
 // has found x is not differentiated, and nothing of it is kept.
 //

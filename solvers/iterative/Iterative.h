@@ -5,6 +5,7 @@
 #include "calque/arrays.h"
 #include "calque/solvers/linear.h"
 #include "implicit/Implicit.h"
+#include "linear/Scale.h"
 
 namespace calque::solvers::internal {
 
@@ -27,16 +28,6 @@ struct Iterated {
 
 // The product of a linear function's transpose, by a derivative of the function.
 Map transposedOf(const Map &product, const Tensor &like);
-// The largest magnitude, or 0 of no elements.
-inline Tensor largestOrZero(const Tensor &x) { return max(pad(reshape(abs(x), {-1}), {0}, {1}), AxisList()); }
-
-// Scales are powers of two, by which products are exact. They are given by their exponents, int32.
-//
-// The exponent of the power next above a magnitude, and 0 for 0, infinity and NaN. Both the power and its inverse are
-// normal numbers.
-Tensor exponentOf(const Tensor &magnitude);
-// 2^exponent.
-inline Tensor power(const Tensor &exponent, DType dtype) { return ldexp(ones({}, dtype), exponent); }
 // The map divided by 2^exponent, or an empty map.
 Map scaledMap(const Map &map, const Tensor &exponent, DType dtype);
 // Numbers between -1 and 1 without a pattern, whose products with a matrix show its magnitude.
@@ -66,7 +57,7 @@ void measure(System &s);
 LinearResult<Tensor> run(detail::LinearMethod method, const System &given);
 // A^-1 b by the solver `forward`, as a constant function of b: its derivatives by b are those with the transposed
 // solver. Each order of derivatives has a call of its own in the pullback of the one before.
-Tensor appliedInverse(const Map &forward, const Map &transposed, const Tensor &b, int orders);
+Tensor appliedInverse(const Map &forward, const Map &transposed, const Tensor &b, int orders = kInverseOrders);
 // The relative tolerance of derivatives' systems.
 inline double toleranceOfDerivatives(double rtol) { return rtol > 0 ? rtol : 1e-5; }
 

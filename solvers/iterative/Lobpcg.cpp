@@ -292,7 +292,7 @@ Eigenpairs lobpcg(const LinearOperator<Tensor> &a, const Operand &given, const L
   const Tensor values = stop_gradient(found.values), x = stop_gradient(slice(found.basis, {0, 0}, {k, n}));
   const Tensor bx = b ? stop_gradient(slice(found.basisB[0], {0, 0}, {k, n})) : x;
   const Map solve = [&](const Tensor &c) { return solvePairs(p, values, x, bx, c); };
-  auto solveTransposed = [&](const Tensor &c) { return appliedInverse(solve, solve, c, 2); };
+  auto solveTransposed = [&](const Tensor &c) { return appliedInverse(solve, solve, c); };
   const Tensor z = withImplicitDerivatives(concat({column(values), x}, 1), pairs, solveTransposed);
   const Tensor vectors = split(z, {1, n}, 1)[1];
   // A value is the Rayleigh quotient of its vector, which is stationary there. To first order the vector does not move

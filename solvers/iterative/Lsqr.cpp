@@ -29,6 +29,15 @@ struct Found {
 
 Tensor unitOf(const Tensor &x, const Tensor &norm) { return x / where(norm > 0, norm, 1); }
 
+// The map divided by 2^exponent, half of it before and half of it after, so that the derivatives of both steps stay in
+// the range of numbers.
+Map balanced(const Map &map, const Tensor &exponent, DType dtype) {
+  const Tensor half = floor_divide(exponent, 2);
+  return [map, before = power(-half, dtype), after = power(half - exponent, dtype)](const Tensor &x) {
+    return map(x * before) * after;
+  };
+}
+
 // The norm of two numbers, whose squares neither overflow nor vanish.
 Tensor hypotenuse(const Tensor &a, const Tensor &b) {
   const Tensor larger = maximum(abs(a), abs(b)), scale = where(larger > 0, larger, 1);
@@ -149,7 +158,15 @@ LinearResult<Tensor> detail::solveLeastSquares(const LinearProblem &p, SourceLoc
   const Tensor exponentA = exponentOf(maximum(largestOrZero(image), full({}, p.damp, dtype)));
   const Tensor exponentB = exponentOf(maximum(largestOrZero(constant), largestOrZero(rest)));
   const Tensor exponentOfX = exponentB - exponentA, damp = ldexp(full({}, p.damp, dtype), -exponentA);
-  const Map scaled = scaledMap(product, exponentA, dtype), scaledTransposed = scaledMap(transposed, exponentA, dtype);
+  Map scaled, scaledTransposed;
+  if (p.matrix.defined()) {
+    const Tensor matrix = ldexp(p.matrix, -exponentA);
+    scaled = [matrix](const Tensor &v) { return matmul(matrix, v); };
+    scaledTransposed = [matrix](const Tensor &v) { return matmul(v, matrix); };
+  } else {
+    scaled = balanced(product, exponentA, dtype);
+    scaledTransposed = balanced(transposed, exponentA, dtype);
+  }
   const Tensor inverseB = power(-exponentB, dtype), scaledRest = rest * inverseB;
   const Found iterated = lsqrOf({scaled, scaledTransposed, scaledRest, damp, p.atol, p.rtol, limit()});
   const Tensor x = stop_gradient(start + ldexp(iterated.x, exponentOfX));
@@ -187,7 +204,7 @@ LinearResult<Tensor> detail::solveLeastSquares(const LinearProblem &p, SourceLoc
     const Map normal = [&](const Tensor &y) { return scaled(scaledTransposed(y)) + damping * y; };
     const Map solve = solverOf(normal);
     auto equations = [&](const Tensor &y) { return normal(y) - (scaledB - scaled(scaledX0)); };
-    auto solveTransposed = [&](const Tensor &c) { return appliedInverse(solve, solve, c, 2); };
+    auto solveTransposed = [&](const Tensor &c) { return appliedInverse(solve, solve, c); };
     const Tensor y = stop_gradient(solve(scaledRest));
     differentiable = scaledX0 + scaledTransposed(withImplicitDerivatives(y, equations, solveTransposed));
   } else {
@@ -197,7 +214,7 @@ LinearResult<Tensor> detail::solveLeastSquares(const LinearProblem &p, SourceLoc
       const Tensor gradient = scaledTransposed(scaled(v) - scaledB);
       return p.damp == 0 ? gradient : gradient + damping * (v - scaledX0);
     };
-    auto solveTransposed = [&](const Tensor &c) { return appliedInverse(solve, solve, c, 2); };
+    auto solveTransposed = [&](const Tensor &c) { return appliedInverse(solve, solve, c); };
     differentiable = withImplicitDerivatives(scaledX, equations, solveTransposed);
   }
   return {withDerivativesOf(x, ldexp(differentiable, exponentOfX)), stop_gradient(found.residual),

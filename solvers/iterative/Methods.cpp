@@ -7,11 +7,6 @@
 
 namespace calque::solvers::internal {
 
-Tensor exponentOf(const Tensor &magnitude) {
-  const std::int32_t least = magnitude.dtype() == DType::Float32 ? -126 : -1022;
-  return clip(frexp(stop_gradient(magnitude)).exponent, least, -least);
-}
-
 Map scaledMap(const Map &map, const Tensor &exponent, DType dtype) {
   if (!map)
     return {};

@@ -177,7 +177,7 @@ LinearResult<Tensor> solveOne(LinearMethod method, const LinearProblem &p, const
   const Map forward = solver(product, preconditioner, isOfUser),
             backward = solver(transposed, transposedPreconditioner, isOfUser && isSymmetric);
   auto equations = [&](const Tensor &x) { return product(x) - b; };
-  auto solveTransposed = [&](const Tensor &c) { return appliedInverse(backward, forward, c, 2); };
+  auto solveTransposed = [&](const Tensor &c) { return appliedInverse(backward, forward, c); };
   return {withImplicitDerivatives(found.x, equations, solveTransposed), stop_gradient(found.residual),
           stop_gradient(found.iterations), found.converged};
 }
@@ -248,7 +248,7 @@ Tensor detail::customLinearSolve(const LinearMap &product, const Tensor &b, cons
   };
   const Map forward = solver(solve, map), backward = solver(transposedSolve ? transposedSolve : solve, transposed);
   auto equations = [&](const Tensor &x) { return map(x) - b; };
-  auto solveTransposed = [&](const Tensor &c) { return appliedInverse(backward, forward, c, 2); };
+  auto solveTransposed = [&](const Tensor &c) { return appliedInverse(backward, forward, c); };
   return withImplicitDerivatives(forward(stop_gradient(b)), equations, solveTransposed);
 }
 
@@ -283,7 +283,7 @@ Tensor detail::customRoot(const LinearMap &f, const Tensor &x0,
     return [&, with](const Tensor &c) { return call_user([&] { return by(with, c); }); };
   };
   const Map forward = solver(product), backward = solver(transposed);
-  auto solveTransposed = [&](const Tensor &c) { return appliedInverse(backward, forward, c, 2); };
+  auto solveTransposed = [&](const Tensor &c) { return appliedInverse(backward, forward, c); };
   return withImplicitDerivatives(x, map, solveTransposed);
 }
 

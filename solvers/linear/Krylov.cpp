@@ -1,6 +1,7 @@
 #include "linear/Krylov.h"
 
 #include "calque/control_flow.h"
+#include "linear/Scale.h"
 #include "linear/Vectors.h"
 
 #include <limits>
@@ -21,9 +22,13 @@ std::int64_t limitOf(const Tensor &b) { return 10 * std::int64_t(b.size()) + 100
 Tensor checked(const Tensor &x, const Tensor &squares, const Goals &goals) {
   return where(squares <= goals.sufficient, x, std::numeric_limits<double>::quiet_NaN());
 }
-} // namespace
+// The solution by an iteration that takes a b of elements near to 1, whose squares neither overflow nor vanish.
+template <typename Iteration> Tensor scaled(const Tensor &b, Iteration &&iteration) {
+  const Tensor exponent = exponentOf(largestOrZero(b));
+  return ldexp(iteration(b * power(-exponent, b.dtype())), exponent);
+}
 
-Tensor conjugateGradients(const Product &product, const Tensor &b) {
+Tensor conjugateGradientsOf(const Product &product, const Tensor &b) {
   const Goals goals = goalsOf(b);
   auto goesOn = [&](const Tensor &, const Tensor &, const Tensor &, const Tensor &squares) {
     return squares > goals.exact;
@@ -40,7 +45,7 @@ Tensor conjugateGradients(const Product &product, const Tensor &b) {
   return checked(x, squares, goals);
 }
 
-Tensor stabilisedBiconjugateGradients(const Product &product, const Tensor &b) {
+Tensor biconjugateGradientsOf(const Product &product, const Tensor &b) {
   struct State {
     Tensor x, residual, direction, image; // image is A times the direction
     Tensor rho, alpha, omega;
@@ -59,6 +64,16 @@ Tensor stabilisedBiconjugateGradients(const Product &product, const Tensor &b) {
   State last = while_loop(goesOn, iterate, State{nothing, b, nothing, nothing, one, one, one},
                           {.maximum_iterations = limitOf(b)});
   return checked(last.x, dot(last.residual, last.residual), goals);
+}
+
+} // namespace
+
+Tensor conjugateGradients(const Product &product, const Tensor &b) {
+  return scaled(b, [&](const Tensor &right) { return conjugateGradientsOf(product, right); });
+}
+
+Tensor stabilisedBiconjugateGradients(const Product &product, const Tensor &b) {
+  return scaled(b, [&](const Tensor &right) { return biconjugateGradientsOf(product, right); });
 }
 
 } // namespace calque::solvers::internal

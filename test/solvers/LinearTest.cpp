@@ -107,6 +107,36 @@ TEST(LinearSystems, HaveDerivativesOfTheSolutionToSecondOrder) {
   }
 }
 
+// The first residual of a direction's second derivative is exactly 0, where an iteration has no derivative.
+TEST(LinearSystems, HaveSecondDerivativesInForwardMode) {
+  const Tensor a = tensor<double>({4, 1, 1, 5}, {2, 2}), b = tensor<double>({1, 2});
+  const Tensor da = tensor<double>({1, 0.5, 0.5, 2}, {2, 2}), db = tensor<double>({0.2, 0.1}),
+               zero = zeros({}, DType::Float64);
+  // x(t) = (A + t A')^-1 (b + t b'), and x'' = -2 A^-1 A' x'.
+  const Tensor x = linalg::solve(a, b), x1 = linalg::solve(a, db - matmul(da, x));
+  const std::vector<double> expected = valuesOf(-2 * linalg::solve(a, matmul(da, x1)));
+  using Solution = std::function<Tensor(const Tensor &, const Tensor &)>;
+  const std::pair<const char *, Solution> solutions[] = {
+      {"cg", [](auto &m, auto &v) { return solvers::cg(m, v, {.rtol = 1e-14}).x; }},
+      {"minres", [](auto &m, auto &v) { return solvers::minres(m, v, {.rtol = 1e-14}).x; }},
+      {"bicgstab", [](auto &m, auto &v) { return solvers::bicgstab(m, v, {.rtol = 1e-14}).x; }},
+      {"gmres", [](auto &m, auto &v) { return solvers::gmres(m, v, {.rtol = 1e-14}).x; }},
+      {"lsqr", [](auto &m, auto &v) { return solvers::lsqr(m, v, {.atol = 1e-14, .btol = 1e-14}).x; }},
+  };
+  for (const auto &[name, solution] : solutions) {
+    SCOPED_TRACE(name);
+    auto moved = [&, &solution = solution](const Tensor &t) { return solution(a + t * da, b + t * db); };
+    const Tensor one = ones({}, DType::Float64);
+    auto slope = [&](const Tensor &t) { return jvp(moved, t, one).second; };
+    expectNear(jvp(slope, zero, one).second, expected, 1e-10);
+    // Reverse over forward and forward over reverse, of the first element.
+    auto first = [&](const Tensor &t) { return moved(t)[0]; };
+    expectNear(grad(grad(first))(zero), {expected[0]}, 1e-10);
+    expectNear(jvp(grad(first), zero, one).second, {expected[0]}, 1e-10);
+    expectNear(grad([&](const Tensor &t) { return slope(t)[0]; })(zero), {expected[0]}, 1e-10);
+  }
+}
+
 TEST(LinearSystems, KeepNothingOfTheIteration) {
   auto solution = [](const Tensor &a) { return solvers::cg(a, ones({6}, DType::Float64)).x; };
   const Tensor a = tridiagonal(6, -1);
@@ -440,6 +470,21 @@ TEST(Lsqr, HasDerivativesByItsStartAndOfNumbersFarFromOne) {
   const Tensor together = function(vmap(solutions))(sizes), x = linalg::solve(a, b);
   for (std::int64_t i = 0; i < 3; ++i)
     expectNear(together[i], valuesOf(concat({x, x})), 1e-9);
+  // Gradients by b are A^-T c, whose magnitude is that of the inverse: of matrices and of functions.
+  const Tensor c = cos(ramp(6)), adjoint = linalg::solve(transpose(a), c);
+  for (const double size : {1e-200, 1e-155, 1e155, 1e200, 1e250}) {
+    SCOPED_TRACE(size);
+    const Tensor matrix = a * size, right = matmul(matrix, cos(2 * ramp(6)));
+    auto byMatrix = [&](const Tensor &v) {
+      return sum(c * solvers::lsqr(matrix, v, {.atol = 1e-13, .btol = 1e-13}).x);
+    };
+    auto product = [&](const Tensor &v) { return matmul(matrix, v); };
+    auto byFunction = [&](const Tensor &v) {
+      return sum(c * solvers::lsqr(product, v, {.atol = 1e-13, .btol = 1e-13, .x0 = zeros({6}, DType::Float64)}).x);
+    };
+    expectNear(grad(byMatrix)(right) * size, valuesOf(adjoint), 1e-9);
+    expectNear(grad(byFunction)(right) * size, valuesOf(adjoint), 1e-9);
+  }
 }
 
 TEST(CustomLinearSolve, CallsTheSolverOfTheUser) {

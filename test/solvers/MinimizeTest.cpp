@@ -111,6 +111,11 @@ TEST(Minimize, OfManyParametersHasDerivativesByConjugateGradients) {
   EXPECT_NEAR(jvp(end, pull, scalar<double>(1.0)).second.item<double>(), n / 4.0, 1e-5);
   EXPECT_NEAR(function(hessian(end))(pull).item<double>(), n * -6 / 64.0, 1e-4);
   EXPECT_NEAR(function(grad(grad(end)))(pull).item<double>(), n * -6 / 64.0, 1e-4);
+  // Squares of the cotangent would vanish or overflow.
+  for (const double size : {1e-200, 1e200}) {
+    const double slope = function(grad([&](const Tensor &p) { return size * end(p); }))(pull).item<double>();
+    EXPECT_NEAR(slope / size, n / 4.0, 1e-5);
+  }
 }
 
 // To first order the minimum does not move the value, so that nothing is divided by the Hessian of 0.

@@ -304,6 +304,11 @@ TEST(FixedPoint, OfManyUnknownsHasDerivativesByProducts) {
   EXPECT_NEAR(jvp(end, a, scalar<double>(1.0)).second.item<double>(), difference(compiled), 1e-5);
   EXPECT_NEAR(function(hessian(end))(a).item<double>(), difference(slope), 1e-5);
   EXPECT_NEAR(function(grad(grad(end)))(a).item<double>(), difference(slope), 1e-5);
+  // Squares of the cotangent would vanish or overflow.
+  for (const double size : {1e-200, 1e200}) {
+    const double scaled = function(grad([&](const Tensor &at) { return size * end(at); }))(a).item<double>();
+    EXPECT_NEAR(scaled / size, difference(compiled), 1e-5);
+  }
 }
 
 TEST(Roots, MisuseIsRefusedWithTheUsersLine) {

@@ -221,8 +221,8 @@ CALQUE_API LinearOperator<Tensor> jacobi(const Operand &matrixOrDiagonal);
 // norm of the residual is at most btol |b| + atol |A| |x|, or the norm of A^T r at most atol |A| |r|. The transposed
 // product is a derivative of the function.
 //
-// Derivatives are those of a matrix of full rank, or with a damp above 0: of the normal equations, by cg. ValueError
-// for a function without x0.
+// Derivatives are those of a matrix of full rank, or with a damp above 0: of the normal equations, by cg. Those by x0
+// are 0 where A has at least as many rows as columns and damp is 0. ValueError for a function without x0.
 template <typename V = Tensor>
 LinearResult<Tensor> lsqr(const LinearOperator<Tensor> &a, const Operand &b, const LsqrOptions<Tensor> &options = {}) {
   detail::LinearProblem p;
