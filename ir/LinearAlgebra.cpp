@@ -22,6 +22,16 @@ Value MatrixRule::product(Value a, Value b, bool transposeA, bool transposeB) {
                             ArrayRef<int64_t>{transposeB ? first + 1 : first});
 }
 
+Value MatrixRule::places(Value x) {
+  const int64_t dimension = rank(x) - 1;
+  const int64_t size = cast<RankedTensorType>(x.getType()).getDimSize(static_cast<unsigned>(dimension));
+  const auto dtype = TypeAttr::get(builder.getI64Type());
+  if (!ShapedType::isDynamic(size))
+    return create<IotaOp>(ArrayRef<int64_t>{size}, dtype, uint64_t{0});
+  return create<IotaOpenOp>(ValueRange(x), ArrayRef<int64_t>{size}, ArrayRef<int64_t>{0, dimension}, dtype,
+                            uint64_t{0});
+}
+
 Value MatrixRule::index(Value x, bool ofRows) {
   auto type = cast<RankedTensorType>(x.getType());
   const int64_t dimension = type.getRank() - (ofRows ? 2 : 1), size = type.getDimSize(static_cast<unsigned>(dimension));
@@ -42,6 +52,11 @@ Value MatrixRule::triangle(Value x, bool lower, bool strict) {
 }
 
 Value MatrixRule::isDiagonal(Value x) { return create<EqualOp>(index(x, true), index(x, false)); }
+
+Value MatrixRule::isInRow(Value x, int64_t row) {
+  const Value rows = index(x, true);
+  return create<EqualOp>(rows, constantLike(row, rows));
+}
 
 Value MatrixRule::lower(Value factors) {
   return create<SelectOp>(isDiagonal(factors), constant(1), triangle(factors, true, true));

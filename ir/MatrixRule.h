@@ -31,6 +31,10 @@ public:
   Value triangle(Value x, bool lower, bool strict = false);
   // Whether an element is on the diagonal of x, as a matrix of its sizes.
   Value isDiagonal(Value x);
+  // Whether an element is in this row of x, as a column [rows, 1].
+  Value isInRow(Value x, int64_t row);
+  // 0, 1, ... as many as the last dimension of x has.
+  Value places(Value x);
   // L of LU factors, with its diagonal of ones.
   Value lower(Value factors);
   // Numbers, one for each matrix, in a form that broadcasts with the matrices.

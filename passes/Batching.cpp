@@ -151,8 +151,8 @@ private:
   }
 
   // Gives an operation operands with which it does not fail for examples that do not run it: index 0, a divisor of 1,
-  // and the identity for the square matrices of a library's kernel. Where an operand is the same for all examples, one
-  // that runs it is enough to take it as it is.
+  // and the identity for a library's kernel. Where an operand is the same for all examples, one that runs it is
+  // enough to take it as it is.
   void makeHarmless(OpBuilder &here, Operation *op, SmallVectorImpl<Value> &operands,
                     const llvm::SmallBitVector &isStacked) {
     BatchRule rule(here, op, operands, isStacked, running);
@@ -160,28 +160,43 @@ private:
     const std::uint32_t deciding =
         divides ? 1u << 1 : calque::schema::schemaOf(cast<SchemaOpInterface>(op).schemaId()).selecting;
     Value any;
-    auto identityLike = [&](Value matrix) {
-      MatrixRule rule(here, op->getLoc(), matrix);
-      return rule.create<SelectOp>(rule.isDiagonal(matrix), rule.constant(1), rule.constant(0));
-    };
     auto library = dyn_cast<LibraryOpInterface>(op);
-    auto isSquare = [&](unsigned i) {
-      ArrayRef<unsigned> sizes = library ? ArrayRef(library.libraryKernel().operands[i]) : ArrayRef<unsigned>();
-      return sizes.size() == 2 && sizes[0] == sizes[1];
-    };
     for (unsigned i = 0; i < operands.size() && i < 32; ++i) {
-      if (!(deciding >> i & 1) && !isSquare(i))
+      Value harmless;
+      if (library) {
+        harmless = harmlessForLibrary(here, library, i, operands[i]);
+      } else if (deciding >> i & 1) {
+        auto scalar = RankedTensorType::get({}, getElementTypeOrSelf(operands[i].getType()));
+        harmless = rule.create<ConstantOp>(
+            cast<ElementsAttr>(DenseElementsAttr::get(scalar, here.getIntegerAttr(scalar.getElementType(), divides))));
+      }
+      if (!harmless)
         continue;
-      auto scalar = RankedTensorType::get({}, getElementTypeOrSelf(operands[i].getType()));
-      Value harmless = isSquare(i) ? identityLike(operands[i])
-                                   : rule.create<ConstantOp>(cast<ElementsAttr>(DenseElementsAttr::get(
-                                         scalar, here.getIntegerAttr(scalar.getElementType(), divides))));
       if (!isStacked[i] && !any)
         any = rule.create<AnyOp>(running, ArrayRef<int64_t>{0}, false);
       Value runs =
           isStacked[i] ? rule.aligned(running, cast<RankedTensorType>(op->getOperand(i).getType()).getRank()) : any;
       operands[i] = rule.create<SelectOp>(runs, operands[i], harmless);
     }
+  }
+
+  // The identity in the form of an operand of a library's kernel, of which no factorisation fails: a square matrix, the
+  // band of one, or an order of rows. A kernel writes all of its result for an order that has each row, and no more
+  // than one row of it for zeros. Null for other operands, of which right-hand sides are all that there are.
+  Value harmlessForLibrary(OpBuilder &here, LibraryOpInterface op, unsigned i, Value operand) {
+    MatrixRule rule(here, op.getLoc(), operand);
+    const ArrayRef<unsigned> sizes(op.libraryKernel().operands[i]);
+    auto onesWhere = [&](Value isOne) { return rule.create<SelectOp>(isOne, rule.constant(1), rule.constant(0)); };
+    if (calque::schema::schemaOf(cast<SchemaOpInterface>(op.getOperation()).schemaId()).selecting >> i & 1)
+      return rule.places(operand);
+    if (sizes.size() != 2)
+      return {};
+    if (sizes[0] == sizes[1])
+      return onesWhere(rule.isDiagonal(operand));
+    // The band of a system is the first operand, and a part of it has its sizes.
+    if (auto upper = op->getAttrOfType<IntegerAttr>("upper"); upper && sizes.equals(op.libraryKernel().operands[0]))
+      return onesWhere(rule.isInRow(operand, upper.getInt()));
+    return {};
   }
 
   // Emits a block on arguments, of which at least one is stacked; returns what it yields: see BatchRule.
