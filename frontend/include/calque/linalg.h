@@ -282,11 +282,11 @@ CALQUE_API Tensor solve_toeplitz(const Operand &column, const Operand &row, cons
 // X of A X = B, where A has only a diagonal and the elements next to it. diagonal, lower and upper are [n]: row i of A
 // has lower[i], diagonal[i] and upper[i], of which lower[0] and upper[n - 1] are not read. B is [n] or [n, k]. By
 // elimination without exchanged rows, for which A should be positive definite or have a dominant diagonal. Of the sizes
-// n alone may be unknown while tracing.
+// n alone may be unknown while tracing. Reverse mode differentiates it twice.
 CALQUE_API Tensor solve_tridiagonal(const Operand &lower, const Operand &diagonal, const Operand &upper,
                                     const Operand &b);
 // The same of blocks: lower, diagonal and upper are [n, s, s], and B is [n, s] or [n, s, k]. Rows are exchanged within
-// blocks alone: a singular pivot block gives infinities or NaN, as a zero pivot does above.
+// blocks alone: a singular pivot block gives infinities or NaN, as a zero pivot does above. Reverse mode: twice.
 CALQUE_API Tensor solve_block_tridiagonal(const Operand &lower, const Operand &diagonal, const Operand &upper,
                                           const Operand &b);
 
@@ -305,7 +305,7 @@ struct BandedOptions {
 // one of the batch.
 CALQUE_API Tensor solveh_banded(const Operand &ab, const Operand &b, BandedOptions options = {});
 // The band of the Cholesky factor, in the form of its matrix: U of A = U^H U, or with lower = true L of A = L L^H, with
-// zeros outside. Column by column, each of u * u steps. LinAlgError as for solveh_banded.
+// zeros outside. Column by column, each of u * u steps. LinAlgError as for solveh_banded. Reverse mode: twice.
 CALQUE_API Tensor cholesky_banded(const Operand &ab, BandedOptions options = {});
 // X of A X = B from that band.
 CALQUE_API Tensor cho_solve_banded(const Operand &factor, const Operand &b, BandedOptions options = {});
