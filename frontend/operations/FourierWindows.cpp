@@ -81,6 +81,8 @@ Tensor gaussian(std::int64_t n, double std, WindowOptions options, SourceLocatio
   });
 }
 Tensor tukey(std::int64_t n, double alpha, WindowOptions options, SourceLocation where) {
+  if (std::isnan(alpha))
+    throw ValueError("tukey: alpha must be a number, not nan", where);
   return window(n, options, where, "tukey", [&](double j, double m) {
     if (alpha <= 0)
       return 1.0;

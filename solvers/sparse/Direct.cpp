@@ -27,7 +27,7 @@ using namespace sparse::internal;
 #if CALQUE_HAS_EIGEN
 namespace {
 
-constexpr std::int32_t kSingular = 1, kNotSymmetric = 2, kInexact = 3, kNoMemory = 4, kFault = 5;
+constexpr std::int32_t kSingular = 1, kNotSymmetric = 2, kInexact = 3, kNoMemory = 4, kFault = 5, kTooWide = 6;
 
 // A matrix of sorted rows.
 template <typename T> using RowsMap = Eigen::Map<const Eigen::SparseMatrix<T, Eigen::RowMajor, std::int32_t>>;
@@ -178,15 +178,25 @@ public:
       x.setConstant(std::numeric_limits<T>::quiet_NaN());
       return 0;
     }
-    // A right-hand side is scaled as the rows, and to elements of at most 1.
+    // A right-hand side is scaled as the rows, and to elements of at most 1; or of more where small ones would vanish,
+    // which may be all that other unknowns depend on.
+    using Limits = std::numeric_limits<T>;
+    constexpr int kMostExponent = Limits::max_exponent - 24;
     std::vector<int> sizes(static_cast<std::size_t>(k), 0);
     DenseColumns<T> right(n_, k);
     for (std::int64_t c = 0; c < k; ++c) {
-      int largest = kNoExponent;
+      int largest = kNoExponent, least = std::numeric_limits<int>::max();
       for (std::int64_t i = 0; i < n_; ++i)
-        if (const int exponent = exponentOf(b(i, c)); exponent != kNoExponent)
+        if (const int exponent = exponentOf(b(i, c)); exponent != kNoExponent) {
           largest = std::max(largest, exponent + rowScale(i));
-      const int size = sizes[static_cast<std::size_t>(c)] = largest == kNoExponent ? 0 : largest;
+          least = std::min(least, exponent + rowScale(i));
+        }
+      int &size = sizes[static_cast<std::size_t>(c)];
+      if (largest != kNoExponent) {
+        size = largest - std::clamp(Limits::min_exponent - (least - largest), 0, kMostExponent);
+        if (least - size < Limits::min_exponent)
+          return kTooWide;
+      }
       for (std::int64_t i = 0; i < n_; ++i)
         right(i, c) = std::ldexp(b(i, c), rowScale(i) - size);
     }
@@ -284,6 +294,9 @@ const Operation &operationFor(bool isSymmetric) {
                           return "sparse::solve: the matrix is not symmetric, as .symmetric says that it is";
                         if (code == kInexact)
                           return inexact;
+                        if (code == kTooWide)
+                          return "sparse::solve: numbers of the right-hand side, over the largest ones in their rows "
+                                 "of the matrix, are too far apart for the element type";
                         return "sparse::solve: there is not enough memory for the factors of the matrix";
                       }});
   };

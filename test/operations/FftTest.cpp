@@ -542,6 +542,7 @@ TEST(Fft, MisuseIsRefused) {
                  fft::rfftfreq(4, {.d = 1 / 0.0}));
   EXPECT_MESSAGE(ValueError, "gaussian: std must be above 0, not 0", fft::gaussian(3, 0));
   EXPECT_MESSAGE(ValueError, "gaussian: std must be above 0, not nan", fft::gaussian(3, 0.0 / 0.0));
+  EXPECT_MESSAGE(ValueError, "tukey: alpha must be a number, not nan", fft::tukey(3, 0.0 / 0.0));
   EXPECT_MESSAGE(ValueError, "next_fast_len: the length must be 1 or more, not 0", fft::next_fast_len(0));
   const Tensor signal = numbers({20});
   EXPECT_MESSAGE(ValueError, "stft: noverlap must be from 0 to nperseg - 1 = 7, not 8",

@@ -1,5 +1,6 @@
 // Sparse matrices of a fixed pattern. Values are those of SciPy 1.17.1, which linear.py prints.
 #include "calque/sparse.h"
+#include "calque/arrays.h"
 #include "calque/linalg.h"
 
 #include "test/solvers/Testing.h"
@@ -212,6 +213,13 @@ TEST(Sparse, SmallPivotsAreNoticed) {
         EXPECT_LT(std::fabs(p), dtype == DType::Float32 ? 1e-4 : 1e-10);
       }
     }
+  // A right-hand side over its rows, of numbers that no factor brings into the range together.
+  const Tensor elements = diag(tensor<double>({1e-300, 1}));
+  const sparse::Csr diagonal = sparse::from_dense(elements, sparse::Pattern::of(elements));
+  expectNear(1 / sparse::solve(diagonal, tensor<double>({1e300, 1})), {0, 1}, 1e-14);
+  EXPECT_FAILURE_OF(ValueError, sparse::solve(diagonal, tensor<double>({1e300, 1e-300})),
+                    "sparse::solve: numbers of the right-hand side, over the largest ones in their rows of the matrix, "
+                    "are too far apart for the element type");
   // The equations of a minimum with constraints, [[d, B], [B^T, 0]]: what is found is right, and else it is refused.
   std::mt19937 random(7);
   for (double d : {1.0, 1e-4, 1e-9, 1e-14, 0.0}) {
