@@ -20,6 +20,17 @@ TEST(QuantizedPage, Numbers) {
   EXPECT_NEAR(again[0].item<float>(), -1.0f, 1e-6f);
 }
 
+TEST(QuantizedPage, Convolutions) {
+  ::testing::internal::CaptureStdout();
+  // clang-format off
+  Tensor pixels = tensor<std::uint8_t>({0, 10, 200, 255}, {1, 4, 1}); // [N,W,C]
+  Tensor filter = tensor<std::int8_t>({-1, 0, 1}, {3, 1, 1});         // [W,C,F]
+  std::cout << reshape(conv_integer(pixels, filter, {.padding = "same"}), {-1}) << '\n'; // [  10  200  245 -200]
+  std::cout << conv_integer(pixels, filter, {.input_zero_point = scalar<std::uint8_t>(10)}).shape() << '\n'; // [1,2,1]
+  // clang-format on
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "[  10  200  245 -200]\n[1,2,1]\n");
+}
+
 TEST(QuantizedPage, Begins) {
   ::testing::internal::CaptureStdout();
   // clang-format off

@@ -43,6 +43,23 @@ struct DequantizeOptions {
 // (q - zero_point) * scale, in the type of the scales. The gradient passes to the scales. Errors are those of quantize.
 CALQUE_API Tensor dequantize(const Operand &q, const Operand &scale, DequantizeOptions options = {});
 
+//===-- Convolutions ----------------------------------------------------------------------------===//
+
+struct IntegerConvOptions {
+  std::vector<std::int64_t> strides = {}; // these four as in ConvOptions
+  Padding padding = "valid";
+  std::vector<std::int64_t> dilations = {};
+  std::int64_t groups = 1;
+  std::optional<Tensor> input_zero_point = {};  // a scalar, of the images' type; left out: 0
+  std::optional<Tensor> filter_zero_point = {}; // of the filters' type, a scalar or [F]; left out: 0
+};
+// The convolution of images less their zero point with filters less theirs, int8 or uint8 each, as ONNX's ConvInteger
+// has it: int32 sums, which wrap. The padding has the images' zero point. Images and filters are in the order of conv,
+// [N,...,C] and [...,C/groups,F]. By the machine's dot products of bytes, where the sizes other than N are known while
+// tracing. DTypeError for other types, and for a zero point of another type than what it belongs to; ShapeError for a
+// zero point of another shape; otherwise errors are those of conv.
+CALQUE_API Tensor conv_integer(const Operand &input, const Operand &filter, IntegerConvOptions options = {});
+
 } // namespace calque
 
 //===-- Weights of products ---------------------------------------------------------------------===//

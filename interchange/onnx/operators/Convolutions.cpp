@@ -3,6 +3,7 @@
 
 #include "calque/function.h"
 #include "calque/init_scope.h"
+#include "calque/quantized.h"
 
 namespace calque::onnx {
 
@@ -112,32 +113,34 @@ Results transposedConvolution(const Call &call) {
   return Value::ofImages(call.has(2) ? y + call.tensor(2) : y);
 }
 
-// Integers less their zero point, which may be one for each channel, as a wider type.
-Tensor centred(const Call &call, std::size_t i, std::size_t zero, DType dtype, bool perFilter) {
-  const Tensor x = cast(call.tensor(i), dtype);
-  if (!call.has(zero))
-    return x;
-  Tensor point = cast(call.tensor(zero), dtype);
-  if (perFilter && point.rank() == 1)
-    for (std::int64_t k = 1; k < x.rank(); ++k)
-      point = expand_dims(point, {k});
-  return x - point;
+// The zero point of an operand, if there is one: a scalar, or of filters a vector.
+std::optional<Tensor> zeroPointOf(const Call &call, std::size_t i) {
+  if (!call.has(i))
+    return {};
+  const Tensor zero = call.tensor(i);
+  return zero.rank() == 1 && zero.size() == 1 ? reshape(zero, {}) : zero;
 }
 
-// A convolution of integers: its sums are exact in float64, which holds 2^53 while a product has 2^16.
-Tensor integerConvolution(const Call &call, const Tensor &x, const Tensor &w) {
+// The sums of a convolution of integers, with the channels second.
+Tensor integerConvolution(const Call &call, std::size_t filters, std::optional<Tensor> inputZero,
+                          std::optional<Tensor> filterZero) {
+  const Tensor x = call.tensor(0), w = call.tensor(filters);
   const Window window = windowOf(call, x.shape(), spaceOf(call, Value(w)));
-  return channelsSecond(cast(convolve(call, channelsLast(x), w, window), DType::Int32));
+  return channelsSecond(conv_integer(channelsLast(x), filtersOf(w),
+                                     {.strides = window.strides,
+                                      .padding = window.pairs(),
+                                      .dilations = window.dilations,
+                                      .groups = call.integer("group", 1),
+                                      .input_zero_point = std::move(inputZero),
+                                      .filter_zero_point = std::move(filterZero)}));
 }
 
 Results convInteger(const Call &call) {
-  return integerConvolution(call, centred(call, 0, 2, DType::Float64, false),
-                            centred(call, 1, 3, DType::Float64, true));
+  return integerConvolution(call, 1, zeroPointOf(call, 2), zeroPointOf(call, 3));
 }
 
 Results quantizedConvolution(const Call &call) {
-  Tensor sums =
-      integerConvolution(call, centred(call, 0, 2, DType::Float64, false), centred(call, 3, 5, DType::Float64, true));
+  Tensor sums = integerConvolution(call, 3, zeroPointOf(call, 2), zeroPointOf(call, 5));
   if (call.has(8))
     sums = sums + perChannel(cast(call.tensor(8), DType::Int32), sums.rank());
   Tensor scale = call.tensor(4);
