@@ -280,12 +280,18 @@ Tensor diag(const Operand &x, std::int64_t k) {
 Tensor diagonal(const Operand &x, std::int64_t offset, std::int64_t axis1, std::int64_t axis2) {
   ArrayCall call(x, "diagonal");
   const Tensor value = x.toTensor();
-  std::optional<Tensor> elements = elementsOfDiagonal(withAxesLast(value, axis1, axis2, call), offset);
-  if (!elements)
+  const Tensor matrices = withAxesLast(value, axis1, axis2, call);
+  if (std::optional<Tensor> elements = elementsOfDiagonal(matrices, offset))
+    return *elements;
+  // The main diagonal of a square matrix has as many elements as rows.
+  const Size rows = matrices.shape()[static_cast<std::size_t>(matrices.rank() - 2)], columns = matrices.shape().back();
+  if (offset != 0 || rows.is_known() || columns.is_known())
     throw StateError(absl::StrCat(call.function, ": the sizes of axes ", axis1, " and ", axis2, " of ", typeOf(value),
-                                  " must be known while tracing"),
+                                  " must be known while tracing, but for main diagonals of square matrices"),
                      call.where);
-  return *elements;
+  const Tensor number = size(matrices, -1);
+  assert_true(size(matrices, -2) == number, "diagonal: a matrix whose sizes are unknown while tracing is not square");
+  return gather(detail::mergeDims(matrices, matrices.rank() - 2), indicesAlong(rows, 0, 1) * (number + 1), -1);
 }
 
 Tensor trace(const Operand &x, std::int64_t offset, std::int64_t axis1, std::int64_t axis2) {

@@ -107,6 +107,30 @@ TEST(ArraysMoving, Diagonals) {
                         {.input_signature = {TensorSpec<float>({kDynamic, 2, 3})}});
   const Tensor x = reshape(arange(12.0f), {2, 2, 3});
   expectSameBits(batch(x), diagonal(x, 1, 1, 2));
+  // The main diagonal of a matrix of any size, also of a batch, with its derivatives.
+  const TensorSpec<float> any({kDynamic, kDynamic});
+  auto logarithms = [](const Tensor &x) { return sum(log(diagonal(x))) + sum(diag(x) * diagonal(x)); };
+  auto open = function([&](const Tensor &x) { return std::tuple(logarithms(x), grad(logarithms)(x)); },
+                       {.input_signature = {any}});
+  for (std::int64_t n : {1, 3, 0}) {
+    const Tensor square = 1 + reshape(iota({n * n}, DType::Float32), {n, n});
+    const auto [value, slope] = open(square);
+    EXPECT_FLOAT_EQ(value.item<float>(), logarithms(square).item<float>());
+    expectSameBits(slope, grad(logarithms)(square));
+  }
+  auto moved = function([](const Tensor &x) { return diagonal(x, 0, 2, 0); },
+                        {.input_signature = {TensorSpec<float>({kDynamic, kDynamic, kDynamic})}});
+  const Tensor cube = reshape(arange(18.0f), {3, 2, 3});
+  expectSameBits(moved(cube), diagonal(cube, 0, 2, 0));
+  EXPECT_CONTAINS(errorOf<AssertionError>([&] {
+                    function([](const Tensor &x) { return diagonal(x); }, {.input_signature = {any}})(ones({2, 3}))
+                        .to_vector<float>();
+                  }),
+                  "diagonal: a matrix whose sizes are unknown while tracing is not square");
+  EXPECT_CONTAINS(errorOf<StateError>([&] {
+                    function([](const Tensor &x) { return diagonal(x, 1); }, {.input_signature = {any}})(ones({3, 3}));
+                  }),
+                  "diagonal: the sizes of axes 0 and 1 of float32[?,?] must be known while tracing, but for main");
   EXPECT_EQ(diag(zeros({0})).shape(), (Shape{0, 0}));
   EXPECT_EQ(diagonal(zeros({0, 3})).shape(), (Shape{0}));
   EXPECT_EQ(tril(ones({2, 2}, DType::Bool)).to_vector<bool>(), (std::vector<bool>{true, false, true, true}));
@@ -119,5 +143,6 @@ TEST(ArraysMoving, Diagonals) {
                     function([](const Tensor &x) { return diagonal(x); },
                              {.input_signature = {TensorSpec<float>({kDynamic, 3})}})(ones({3, 3}));
                   }),
-                  "diagonal: the sizes of axes 0 and 1 of float32[?,3] must be known while tracing");
+                  "diagonal: the sizes of axes 0 and 1 of float32[?,3] must be known while tracing, but for main "
+                  "diagonals of square matrices");
 }

@@ -50,7 +50,7 @@ CALQUE_API Tensor repeat(const Operand &x, const Operand &repeats, std::optional
 CALQUE_API Tensor diag(const Operand &x, std::int64_t k = 0);
 // The elements of diagonal `offset` of the matrices along two axes. The result has the other axes, and the diagonal as
 // the last one. Takes time for the result alone. ValueError for an axis that x does not have, and for two equal ones.
-// StateError if the size of one of the two axes is unknown.
+// StateError for unknown sizes of these axes, but for the main diagonals of square matrices.
 CALQUE_API Tensor diagonal(const Operand &x, std::int64_t offset = 0, std::int64_t axis1 = 0, std::int64_t axis2 = 1);
 // The sums of these diagonals. Sizes may be unknown.
 CALQUE_API Tensor trace(const Operand &x, std::int64_t offset = 0, std::int64_t axis1 = 0, std::int64_t axis2 = 1);
