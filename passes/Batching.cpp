@@ -150,9 +150,10 @@ private:
     return success();
   }
 
-  // Gives an operation operands with which it does not fail for examples that do not run it: index 0, a divisor of 1,
-  // and the identity for a library's kernel. Where an operand is the same for all examples, one that runs it is
-  // enough to take it as it is.
+  // Gives an operation operands with which it does not fail for examples that do not run it: an index in the range, a
+  // divisor of 1, and the identity for a library's kernel. An index that is in the range stays, so that what is
+  // computed for such an example is as finite as the program makes it. Where an operand is the same for all examples,
+  // one that runs it is enough to take it as it is.
   void makeHarmless(OpBuilder &here, Operation *op, SmallVectorImpl<Value> &operands,
                     const llvm::SmallBitVector &isStacked) {
     BatchRule rule(here, op, operands, isStacked, running);
@@ -166,6 +167,10 @@ private:
       if (library) {
         harmless = harmlessForLibrary(here, library, i, operands[i]);
       } else if (deciding >> i & 1) {
+        if (auto axis = op->getAttrOfType<IntegerAttr>("axis"); axis && !divides)
+          harmless = clampedIndex(here, op, i, operands, isStacked, axis.getInt());
+      }
+      if (!harmless && !library && deciding >> i & 1) {
         auto scalar = RankedTensorType::get({}, getElementTypeOrSelf(operands[i].getType()));
         harmless = rule.create<ConstantOp>(
             cast<ElementsAttr>(DenseElementsAttr::get(scalar, here.getIntegerAttr(scalar.getElementType(), divides))));
@@ -178,6 +183,31 @@ private:
           isStacked[i] ? rule.aligned(running, cast<RankedTensorType>(op->getOperand(i).getType()).getRank()) : any;
       operands[i] = rule.create<SelectOp>(runs, operands[i], harmless);
     }
+  }
+
+  // Indices along an axis of the operand before them, or the nearest ones that this axis has. Null for an axis without
+  // elements.
+  Value clampedIndex(OpBuilder &here, Operation *op, unsigned i, ArrayRef<Value> operands,
+                     const llvm::SmallBitVector &isStacked, int64_t axis) {
+    auto array = cast<RankedTensorType>(op->getOperand(i - 1).getType());
+    GradientRule rule(here, op->getLoc(), operands[i]);
+    if (axis < 0)
+      axis += array.getRank();
+    const int64_t size = array.getDimSize(static_cast<unsigned>(axis));
+    if (size == 0)
+      return {};
+    Value last;
+    if (ShapedType::isDynamic(size)) {
+      last = rule.create<SubOp>(
+          rule.create<SizeOfOp>(operands[i - 1], static_cast<uint64_t>(axis + (isStacked[i - 1] ? 1 : 0))),
+          rule.create<ConstantOp>(cast<ElementsAttr>(
+              DenseElementsAttr::get(RankedTensorType::get({}, here.getI64Type()), here.getI64IntegerAttr(1)))));
+      if (const Type own = getElementTypeOrSelf(operands[i].getType()); own != here.getI64Type())
+        last = rule.create<CastOp>(last, TypeAttr::get(own));
+    } else {
+      last = rule.constant(size - 1);
+    }
+    return rule.create<MaximumOp>(rule.create<MinimumOp>(operands[i], last), rule.constant(0));
   }
 
   // The identity in the form of an operand of a library's kernel, of which no factorisation fails: a square matrix, the

@@ -3,6 +3,7 @@
 #include "test/Tensors.h"
 #include "test/frontend/Testing.h"
 
+#include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
@@ -51,6 +52,32 @@ Tensor number(double value) { return scalar<double>(value); }
 Tensor isInside(const Tensor &n) { return logical_and(n >= 0, n < 3); }
 
 } // namespace
+
+// An index in the range stays as it is for an example that does not read there: element 0, of which the branch has no
+// finite derivative, has nothing to do with it.
+TEST(Guarded, IndicesInTheRangeStay) {
+  const Tensor table = tensor<double>({0, 20, 30}), x = tensor<double>({1, -2, 3}), n = tensor<std::int64_t>({1, 2, 2});
+  auto f = [&](const Tensor &x, const Tensor &n) {
+    return cond(x > 0, [&] { return sqrt(abs(x) * gather(table, n)); }, [&] { return x; });
+  };
+  auto slope = [&](const Tensor &x, const Tensor &n) {
+    return grad([&](const Tensor &x) { return sum(vmap(f)(x, n)); })(x);
+  };
+  const std::vector<double> found = valuesOf(function(slope)(x, n));
+  EXPECT_DOUBLE_EQ(found[0], std::sqrt(20) / 2);
+  EXPECT_DOUBLE_EQ(found[1], 1);
+  EXPECT_DOUBLE_EQ(found[2], std::sqrt(90) / 6);
+  // Of any number of elements, too.
+  auto open = function(
+      [&](const Tensor &x, const Tensor &n, const Tensor &table) {
+        auto f = [&](const Tensor &x, const Tensor &n) {
+          return cond(x > 0, [&] { return sqrt(abs(x) * gather(table, n)); }, [&] { return x; });
+        };
+        return grad([&](const Tensor &x) { return sum(vmap(f)(x, n)); })(x);
+      },
+      {.input_signature = {TensorSpec<double>({3}), TensorSpec<std::int64_t>({3}), TensorSpec<double>({kDynamic})}});
+  EXPECT_EQ(valuesOf(open(x, n, table)), found);
+}
 
 TEST(Guarded, ReadsOfBranches) {
   expectAlike(

@@ -51,6 +51,9 @@ std::vector<Branch> branches() {
       {"solve_sylvester", [](auto &a, auto &v) { return matmul(solve_sylvester(a, transpose(a), a), v); }, true},
       {"solve_banded", [](auto &a, auto &v) { return solve_banded(1, 1, bandsOf(a, false), v); }, true},
       {"solveh_banded", [](auto &a, auto &v) { return solveh_banded(bandsOf(a, true), v); }, true},
+      // A loop over columns, whose indices are those of any example.
+      {"cholesky_banded",
+       [](auto &a, auto &v) { return cho_solve_banded(cholesky_banded(bandsOf(a, true)), v, {}) + v; }},
       {"solve_toeplitz", [](auto &a, auto &v) { return solve_toeplitz(a[0], a[0], v); }, true},
   };
 }
