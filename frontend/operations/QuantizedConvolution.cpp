@@ -149,6 +149,16 @@ Tensor byProducts(const Tensor &images, const Tensor &filters, const IntegerConv
   return reshape(*sum, shape);
 }
 
+// The operation on floats whose sums are exact.
+Tensor byFloats(const Tensor &images, const Tensor &filters, const IntegerConvOptions &options, DType dtype,
+                const ArrayCall &call) {
+  const Tensor operands[] = {centred(images, options.input_zero_point, dtype),
+                             centred(filters, options.filter_zero_point, dtype)};
+  const schema::Attribute attributes[] = {options.strides, options.padding.name(), options.padding.numbers(),
+                                          options.dilations, options.groups};
+  return cast(detail::apply(schema::OpId::Conv, operands, attributes, call.where), DType::Int32);
+}
+
 void requireByte(const Tensor &x, const char *what, const ArrayCall &call) {
   if (!is_integer(x.dtype()) || size_of(x.dtype()) != 1)
     throw DTypeError(absl::StrCat(call.function, ": takes ", what, " of int8 or uint8, not ", typeOf(x)), call.where);
@@ -197,14 +207,8 @@ Tensor conv_integer(const Operand &input, const Operand &filter, IntegerConvOpti
   std::optional<Sliding> sliding;
   if (!isFew && filters.rank() == images.rank())
     sliding = slidingOf(images.shape(), filters.shape(), options);
-  if (!sliding) {
-    const DType dtype = isFew ? DType::Float32 : DType::Float64;
-    const Tensor operands[] = {centred(images, options.input_zero_point, dtype),
-                               centred(filters, options.filter_zero_point, dtype)};
-    const schema::Attribute attributes[] = {options.strides, options.padding.name(), options.padding.numbers(),
-                                            options.dilations, options.groups};
-    return cast(detail::apply(schema::OpId::Conv, operands, attributes, call.where), DType::Int32);
-  }
+  if (!sliding)
+    return byFloats(images, filters, options, isFew ? DType::Float32 : DType::Float64, call);
   if (sliding->groups == 1)
     return byProducts(images, filters, options, *sliding);
   const std::vector<Tensor> parts = split(images, sliding->groups, -1), kinds = split(filters, sliding->groups, -1);
