@@ -162,19 +162,16 @@ private:
         divides ? 1u << 1 : calque::schema::schemaOf(cast<SchemaOpInterface>(op).schemaId()).selecting;
     Value any;
     auto library = dyn_cast<LibraryOpInterface>(op);
+    auto axis = op->getAttrOfType<IntegerAttr>("axis");
     for (unsigned i = 0; i < operands.size() && i < 32; ++i) {
+      const bool decides = deciding >> i & 1;
       Value harmless;
-      if (library) {
-        harmless = harmlessForLibrary(here, library, i, operands[i]);
-      } else if (deciding >> i & 1) {
-        if (auto axis = op->getAttrOfType<IntegerAttr>("axis"); axis && !divides)
-          harmless = clampedIndex(here, op, i, operands, isStacked, axis.getInt());
-      }
-      if (!harmless && !library && deciding >> i & 1) {
-        auto scalar = RankedTensorType::get({}, getElementTypeOrSelf(operands[i].getType()));
-        harmless = rule.create<ConstantOp>(
-            cast<ElementsAttr>(DenseElementsAttr::get(scalar, here.getIntegerAttr(scalar.getElementType(), divides))));
-      }
+      if (library)
+        harmless = harmlessForLibrary(here, library, i, operands[i], decides);
+      else if (decides && axis && !divides)
+        harmless = clampedIndex(here, op, i, operands, isStacked, axis.getInt());
+      else if (decides)
+        harmless = GradientRule(here, op->getLoc(), operands[i]).constant(int64_t{divides});
       if (!harmless)
         continue;
       if (!isStacked[i] && !any)
@@ -185,39 +182,40 @@ private:
     }
   }
 
-  // Indices along an axis of the operand before them, or the nearest ones that this axis has. Null for an axis without
+  // Indices along an axis of the operand before them, or the nearest ones that this axis has; 0 for one without
   // elements.
   Value clampedIndex(OpBuilder &here, Operation *op, unsigned i, ArrayRef<Value> operands,
                      const llvm::SmallBitVector &isStacked, int64_t axis) {
-    auto array = cast<RankedTensorType>(op->getOperand(i - 1).getType());
-    GradientRule rule(here, op->getLoc(), operands[i]);
+    const auto array = cast<RankedTensorType>(op->getOperand(i - 1).getType());
     if (axis < 0)
       axis += array.getRank();
+    // In int64, as a narrow type need not have the largest index.
+    GradientRule given(here, op->getLoc(), operands[i]);
+    const Type own = getElementTypeOrSelf(operands[i].getType()), wide = here.getI64Type();
+    auto converted = [&](Value x, Type type) -> Value {
+      return own == wide ? x : given.create<CastOp>(x, TypeAttr::get(type));
+    };
+    const Value index = converted(operands[i], wide);
+    GradientRule rule(here, op->getLoc(), index);
     const int64_t size = array.getDimSize(static_cast<unsigned>(axis));
-    if (size == 0)
-      return {};
     Value last;
-    if (ShapedType::isDynamic(size)) {
+    if (ShapedType::isDynamic(size))
       last = rule.create<SubOp>(
           rule.create<SizeOfOp>(operands[i - 1], static_cast<uint64_t>(axis + (isStacked[i - 1] ? 1 : 0))),
-          rule.create<ConstantOp>(cast<ElementsAttr>(
-              DenseElementsAttr::get(RankedTensorType::get({}, here.getI64Type()), here.getI64IntegerAttr(1)))));
-      if (const Type own = getElementTypeOrSelf(operands[i].getType()); own != here.getI64Type())
-        last = rule.create<CastOp>(last, TypeAttr::get(own));
-    } else {
+          rule.constant(1));
+    else
       last = rule.constant(size - 1);
-    }
-    return rule.create<MaximumOp>(rule.create<MinimumOp>(operands[i], last), rule.constant(0));
+    return converted(rule.create<MaximumOp>(rule.create<MinimumOp>(index, last), rule.constant(0)), own);
   }
 
   // The identity in the form of an operand of a library's kernel, of which no factorisation fails: a square matrix, the
   // band of one, or an order of rows. A kernel writes all of its result for an order that has each row, and no more
   // than one row of it for zeros. Null for other operands, of which right-hand sides are all that there are.
-  Value harmlessForLibrary(OpBuilder &here, LibraryOpInterface op, unsigned i, Value operand) {
+  Value harmlessForLibrary(OpBuilder &here, LibraryOpInterface op, unsigned i, Value operand, bool isOrder) {
     MatrixRule rule(here, op.getLoc(), operand);
     const ArrayRef<unsigned> sizes(op.libraryKernel().operands[i]);
     auto onesWhere = [&](Value isOne) { return rule.create<SelectOp>(isOne, rule.constant(1), rule.constant(0)); };
-    if (calque::schema::schemaOf(cast<SchemaOpInterface>(op.getOperation()).schemaId()).selecting >> i & 1)
+    if (isOrder)
       return rule.places(operand);
     if (sizes.size() != 2)
       return {};

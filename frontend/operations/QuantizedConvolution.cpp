@@ -25,7 +25,6 @@ struct Sliding {
   std::int64_t channels = 0, groups = 1; // channels: of a group
 
   std::size_t rank() const { return window.size(); }
-  std::int64_t reach(std::size_t i) const { return (window[i] - 1) * dilations[i] + 1; }
 };
 
 // The number of products in a sum; more than any float can add up where the filters' sizes are unknown.
@@ -64,15 +63,13 @@ std::optional<Sliding> slidingOf(const Shape &images, const Shape &filters, cons
     if (!size.is_known() || s.window[i] < 1 || __builtin_mul_overflow(s.window[i] - 1, s.dilations[i], &reach) ||
         reach >= std::numeric_limits<std::int32_t>::max())
       return {};
-    const std::int64_t n = size, stride = s.strides[i];
-    const std::int64_t missing =
-        isSame ? std::max<std::int64_t>(((n + stride - 1) / stride - 1) * stride + reach + 1 - n, 0) : 0;
-    s.low.push_back(padding.empty() ? missing / 2 : padding[2 * i]);
-    s.high.push_back(padding.empty() ? missing - missing / 2 : padding[2 * i + 1]);
-    const std::int64_t last = n + s.low[i] + s.high[i] - reach - 1;
-    if (n == 0 || last < 0)
+    const std::int64_t before = padding.empty() ? 0 : padding[2 * i], behind = padding.empty() ? 0 : padding[2 * i + 1];
+    const schema::WindowExtent extent = schema::windowExtent(size, reach + 1, s.strides[i], isSame, before, behind);
+    if (std::int64_t(size) == 0 || extent.output < 1)
       return {};
-    s.places.push_back(last / stride + 1);
+    s.low.push_back(extent.padLow);
+    s.high.push_back(extent.padHigh);
+    s.places.push_back(extent.output);
   }
   return s;
 }

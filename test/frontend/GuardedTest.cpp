@@ -67,6 +67,16 @@ TEST(Guarded, IndicesInTheRangeStay) {
   EXPECT_DOUBLE_EQ(found[0], std::sqrt(20) / 2);
   EXPECT_DOUBLE_EQ(found[1], 1);
   EXPECT_DOUBLE_EQ(found[2], std::sqrt(90) / 6);
+  // Of narrow indices, whose type does not have the last one.
+  auto narrow = function([&](const Tensor &x, const Tensor &n) {
+    auto f = [&](const Tensor &x, const Tensor &n) {
+      return cond(
+          x > 0, [&] { return sqrt(abs(x) * gather(concat({table, ones({300}, DType::Float64)}), n)); },
+          [&] { return x; });
+    };
+    return grad([&](const Tensor &x) { return sum(vmap(f)(x, n)); })(x);
+  });
+  EXPECT_EQ(valuesOf(narrow(x, cast(n, DType::Int8))), found);
   // Of any number of elements, too.
   auto open = function(
       [&](const Tensor &x, const Tensor &n, const Tensor &table) {

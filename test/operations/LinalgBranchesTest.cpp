@@ -89,6 +89,7 @@ TEST(LinalgBranches, ExamplesTogetherHaveTheDerivativesOfEachOne) {
       auto ofX = [&](const Tensor &at) { return one(at, limit); };
       return std::tuple(ofX(x), grad(ofX)(x), jvp(ofX, x, direction).second);
     });
+    ASSERT_EQ(gradients.shape(), x.shape());
     for (std::int64_t i = 0; i < kExamples; ++i) {
       const auto [value, gradient, slope] = alone(x[i], limits[i], directions[i]);
       SCOPED_TRACE(i);
